@@ -1,0 +1,44 @@
+# Everything that a newcomer needs: `make run` and `make test`. Both set up a .venv of their own on first use.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUNS := runs
+
+.PHONY: help setup run test check bench clean
+
+help:
+	@echo "make run     200 units cross an RTS arena: a result table and a replay page"
+	@echo "make test    all tests"
+	@echo "make check   ruff and mypy"
+	@echo "make bench   speed, as ratios to other libraries in the same run"
+	@echo "make setup   only set up $(VENV)"
+	@echo "make clean   remove $(VENV) and $(RUNS)"
+
+$(VENV)/ready: pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Wend needs Python 3.11 or newer; set PYTHON=")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,bench]'
+	touch $@
+
+setup: $(VENV)/ready
+
+run: setup
+	$(BIN)/wend solve arena:seed=0 --problem cross-sides --agents 200 --seed 1 --out $(RUNS)/arena.wend
+	@echo "Open this page in a browser to watch it:"
+	@$(BIN)/wend replay $(RUNS)/arena.wend --html $(RUNS)/arena.html
+
+test: setup
+	$(BIN)/python -m pytest -n auto
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n auto -m small
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n auto -m small
+
+check: setup
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+bench: setup
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) $(RUNS)

@@ -1,0 +1,75 @@
+"""Wend moves many units through a game map in real time without jams.
+
+The public names are loaded when they are first used, so that `wend --help` need not wait for the compiler.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from wend import errors, mapgen, metrics
+    from wend.grid import Grid
+    from wend.planners.base import Budget, Planner, parameter
+    from wend.planners.checks import check_planner
+    from wend.planners.registry import ALGORITHMS, create
+    from wend.problem import Problem
+    from wend.scenarios import make_problem
+    from wend.search.astar import Path, shortest_path
+    from wend.world.trace import Trace
+    from wend.world.world import Order, World, warm_up
+
+_HOME = {
+    "ALGORITHMS": "wend.planners.registry",
+    "Budget": "wend.planners.base",
+    "Grid": "wend.grid",
+    "Order": "wend.world.world",
+    "Path": "wend.search.astar",
+    "Planner": "wend.planners.base",
+    "Problem": "wend.problem",
+    "Trace": "wend.world.trace",
+    "World": "wend.world.world",
+    "check_planner": "wend.planners.checks",
+    "create": "wend.planners.registry",
+    "make_problem": "wend.scenarios",
+    "parameter": "wend.planners.base",
+    "shortest_path": "wend.search.astar",
+    "warm_up": "wend.world.world",
+}
+_MODULES = ("errors", "mapgen", "metrics")
+
+__all__ = [
+    "ALGORITHMS",
+    "Budget",
+    "Grid",
+    "Order",
+    "Path",
+    "Planner",
+    "Problem",
+    "Trace",
+    "World",
+    "check_planner",
+    "create",
+    "errors",
+    "make_problem",
+    "mapgen",
+    "metrics",
+    "parameter",
+    "shortest_path",
+    "warm_up",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"wend.{name}")
+    if name in _HOME:
+        return getattr(importlib.import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'wend' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

@@ -1,0 +1,200 @@
+"""What a run was worth: pure functions from a Trace to numbers.
+
+The planner's agents that are on the map at the end are counted, against the goal that each had last. Per-agent results
+are float arrays over those agents, NaN where a number does not exist. Conventions of the papers:
+
+- completion rate (Sigurdson et al. 2018): share of agents on their goals at the end.
+- completion time (same): when an agent arrived for good. They give agents that are not home the time limit; pass it as
+  `unfinished` to do so, otherwise such agents have none.
+- travel distance (same): cardinal moves plus sqrt(2) times diagonal ones, unfinished agents included.
+- path length (Silver 2005): ticks until an agent first stands on its goal.
+- cycles (Silver 2005): how often an agent enters a cell where it has been before.
+- makespan and sum of costs (multi-agent path finding): ticks until everybody is home for good, in all and added up;
+  they do not exist while somebody is not home.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wend.search.astar import shortest_path
+from wend.search.kernel import NO_CELL
+from wend.world.trace import ABSENT, WAIT, Event, Trace
+
+Floats = NDArray[np.float64]
+
+_FIRST_DIAGONAL_CODE = 5    # codes 5..8 of the trace
+
+
+def counted(trace: Trace) -> NDArray[np.int64]:
+    """The agents that the metrics are about: moved by the planner, and on the map at the end."""
+    removed = {event.agent for event in trace.events_of("removed")}
+    mine = (event.agent for event in trace.events_of("added") if event.data.get("controlled", True))
+    return np.array([agent for agent in mine if agent not in removed], dtype=np.int64)
+
+
+def _goal_cells(trace: Trace) -> NDArray[np.int32]:
+    goals = trace.goals()
+    return np.array([trace.grid.cell(*goals[agent]) for agent in counted(trace)], dtype=np.int32)
+
+
+def _mean(values: Floats) -> float | None:
+    """The mean of the numbers that exist; None if there are none."""
+    there = values[~np.isnan(values)]
+    return float(there.mean()) if there.size else None
+
+
+def completed(trace: Trace) -> int:
+    """How many agents stand on their goals at the end."""
+    return int((trace.positions()[-1, counted(trace)] == _goal_cells(trace)).sum())
+
+
+def completion_rate(trace: Trace) -> float:
+    """The share of agents on their goals at the end, 0 to 1; 1 if there are no agents."""
+    agents = counted(trace).size
+    return completed(trace) / agents if agents else 1.0
+
+
+def completion_ticks(trace: Trace, *, unfinished: float = math.nan) -> Floats:
+    """[agents] the tick after which each stayed on its goal."""
+    away = trace.positions()[:, counted(trace)] != _goal_cells(trace)
+    last_away = np.where(away.any(axis=0), trace.ticks - np.argmax(away[::-1], axis=0), -1)
+    return np.where(away[-1], unfinished, last_away + 1.0)
+
+
+def completion_seconds(trace: Trace, *, unfinished: float = math.nan) -> Floats:
+    """[agents] seconds of planning until each was home for good."""
+    ticks = completion_ticks(trace)
+    elapsed = np.concatenate(([0.0], np.cumsum(trace.plan_ms))) / 1000
+    home = ~np.isnan(ticks)
+    seconds = np.full(ticks.size, float(unfinished))
+    seconds[home] = elapsed[ticks[home].astype(np.int64)]
+    return seconds
+
+
+def travel_distance(trace: Trace) -> Floats:
+    """[agents] what each travelled in all."""
+    moves = trace.moves[:, counted(trace)]
+    diagonals = ((moves >= _FIRST_DIAGONAL_CODE) & (moves != ABSENT)).sum(axis=0)
+    cardinals = ((moves != WAIT) & (moves < _FIRST_DIAGONAL_CODE)).sum(axis=0)
+    return np.asarray(cardinals + math.sqrt(2) * diagonals)
+
+
+def path_length(trace: Trace) -> Floats:
+    """[agents] ticks from the last order until each first stood on its goal."""
+    at_goal = trace.positions()[:, counted(trace)] == _goal_cells(trace)
+    lengths = np.full(at_goal.shape[1], math.nan)
+    for column, order in enumerate(_last_orders(trace)):
+        when = np.flatnonzero(at_goal[order.tick :, column])
+        if when.size:
+            lengths[column] = when[0]
+    return lengths
+
+
+def cycles(trace: Trace) -> Floats:
+    """[agents] how often each entered a cell where it had been before."""
+    cells = trace.positions()[:, counted(trace)]
+    counts = np.zeros(cells.shape[1])
+    for column in range(cells.shape[1]):
+        visited = cells[cells[:, column] != NO_CELL, column]
+        entered = visited[np.concatenate(([True], visited[1:] != visited[:-1]))]
+        counts[column] = entered.size - np.unique(entered).size
+    return counts
+
+
+def detour_ratio(trace: Trace) -> Floats:
+    """[agents] distance travelled since the last order over the shortest there is; NaN if not home or never away.
+
+    The shortest path is that on the map at the start of the run.
+    """
+    cells = trace.positions()[:, counted(trace)]
+    home = cells[-1] == _goal_cells(trace)
+    step = np.array([0, 1, 1, 1, 1, *[math.sqrt(2)] * 4, 0])[trace.moves[:, counted(trace)]]
+    ratios = np.full(home.size, math.nan)
+    for column, order in enumerate(_last_orders(trace)):
+        start, goal = int(cells[order.tick, column]), int(cells[-1, column])
+        if home[column] and start != goal:
+            shortest = shortest_path(trace.grid, trace.grid.xy(start), trace.grid.xy(goal)).cost
+            ratios[column] = step[order.tick :, column].sum() / shortest
+    return ratios
+
+
+def makespan(trace: Trace) -> int | None:
+    """Ticks until everybody was home for good; None while somebody is not."""
+    ticks = completion_ticks(trace)
+    return None if np.isnan(ticks).any() else int(ticks.max(initial=0))
+
+
+def sum_of_costs(trace: Trace) -> int | None:
+    """Ticks until each was home for good, added up; None while somebody is not."""
+    ticks = completion_ticks(trace)
+    return None if np.isnan(ticks).any() else int(ticks.sum())
+
+
+def tick_ms(trace: Trace) -> dict[str, float]:
+    """Milliseconds of planning per tick: median, 99th percentile and largest."""
+    if trace.ticks == 0:
+        return {"p50": 0.0, "p99": 0.0, "max": 0.0}
+    p50, p99 = np.percentile(trace.plan_ms, [50, 99])
+    return {"p50": float(p50), "p99": float(p99), "max": float(trace.plan_ms.max())}
+
+
+def first_move_ticks(trace: Trace) -> Floats:
+    """[agents] ticks from the last order until the agent first moved, the moving tick included; NaN if it never did or
+    was there already."""
+    cells = trace.positions()[:, counted(trace)]
+    goal = _goal_cells(trace)
+    latency = np.full(goal.size, math.nan)
+    for column, (agent, order) in enumerate(zip(counted(trace), _last_orders(trace), strict=True)):
+        moved = np.flatnonzero(trace.moves[order.tick :, agent] != WAIT)
+        if moved.size and cells[order.tick, column] != goal[column]:
+            latency[column] = moved[0] + 1
+    return latency
+
+
+def ticks_until_moved(trace: Trace, *, share: float = 0.95) -> int | None:
+    """The first tick after which so large a share of the agents that had to move had moved; None if that never came."""
+    goal, starts = _goal_cells(trace), trace.positions()[0, counted(trace)]
+    had_to = counted(trace)[starts != goal]
+    if had_to.size == 0:
+        return 0
+    moves = trace.moves[:, had_to]
+    moved = np.logical_or.accumulate((moves != WAIT) & (moves != ABSENT), axis=0).sum(axis=1)
+    when = np.flatnonzero(moved >= share * had_to.size)
+    return int(when[0]) + 1 if when.size else None
+
+
+def expansions(trace: Trace) -> int:
+    """Nodes that the planner expanded in all."""
+    return int(trace.expansions.sum())
+
+
+def _last_orders(trace: Trace) -> list[Event]:
+    """The event that gave each agent its last goal."""
+    last = {event.agent: event for event in trace.events_of("added", "ordered")}
+    return [last[int(agent)] for agent in counted(trace)]
+
+
+def summary(trace: Trace) -> dict[str, Any]:
+    """The numbers that `wend solve` prints, by name. Means are over the agents for which the number exists."""
+    latency = first_move_ticks(trace)
+    return {
+        "agents": int(counted(trace).size),
+        "ticks": trace.ticks,
+        "completed": completed(trace),
+        "completion_rate": completion_rate(trace),
+        "completion_ticks_mean": _mean(completion_ticks(trace)),
+        "completion_seconds_mean": _mean(completion_seconds(trace)),
+        "distance_mean": _mean(travel_distance(trace)),
+        "path_length_mean": _mean(path_length(trace)),
+        "makespan": makespan(trace),
+        "sum_of_costs": sum_of_costs(trace),
+        "expansions": expansions(trace),
+        "plan_seconds": float(trace.plan_ms.sum()) / 1000,
+        "tick_ms": tick_ms(trace),
+        "first_move_ticks_max": None if np.isnan(latency).all() else int(np.nanmax(latency)),
+    }

@@ -1,0 +1,1 @@
+"""The algorithms: one family of a paper, one file that reads like the paper."""

@@ -1,0 +1,183 @@
+"""What a planner is: bound once to a world's state, then asked each tick for the next cell of every agent.
+
+A planner is a dataclass whose fields are its parameters, each declared once with `parameter(...)`: default, meaning and
+range. The command line's flags, the experiments' keys and the docs are derived from them. The smallest planner:
+
+    @dataclass
+    class StandStill(Planner):
+        def plan(self, proposal, budget):
+            pass        # the proposal comes filled with "everybody stays"
+
+`wend.check_planner` puts any planner through the conformance suite. (This one fails it: nobody ever gets home.)
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wend.errors import ParameterError
+from wend.grid import Grid
+
+_SLICE_EXPANSIONS = 2_000       # how much is searched between two looks at the clock; about 0.2 ms
+_UNLIMITED = 2**62
+
+
+class Agents(NamedTuple):
+    """The agents of one world, structure of arrays. An agent keeps its index for ever."""
+
+    cell: np.ndarray        # int32[agents]  where each agent stands, NO_CELL once it is removed
+    goal: np.ndarray        # int32[agents]  where it wants to be
+    controlled: np.ndarray  # bool[agents]   the planner moves it; otherwise the program does
+    pinned: np.ndarray      # bool[agents]   nobody may push it off its goal
+
+
+@dataclass
+class State:
+    """What a planner may see of its world. The world owns and changes it; planners only read."""
+
+    grid: Grid
+    agents: Agents
+    occupant: NDArray[np.int32]     # int32[cells]  the agent that stands there, or NO_AGENT
+    tick: int = 0                   # ticks made so far
+
+
+class Proposal(NamedTuple):
+    """What a planner answers. It comes filled with "everybody stays, nobody waits for anybody"; agents that the program
+    moves have their next cell entered already, which is theirs alone: nobody else may enter it in this tick."""
+
+    next_cell: np.ndarray   # int32[agents]  where the agent is to stand after this tick
+    waits_for: np.ndarray   # int32[agents]  the agent that is in its way, or NO_AGENT
+
+
+class Budget:
+    """How much a planner may search in one tick: in node expansions, in milliseconds, in both, or without limit.
+
+    A planner asks `slice()` how many expansions it may make before it asks again, and reports them with `spend`.
+    """
+
+    def __init__(self, *, expansions: int | None = None, milliseconds: float | None = None) -> None:
+        if expansions is not None and expansions < 1:
+            raise ParameterError(f"a budget of {expansions} expansions per tick lets nobody search; give at least 1")
+        if milliseconds is not None and not milliseconds > 0:
+            raise ParameterError(f"a budget of {milliseconds} ms per tick lets nobody search; give more than 0")
+        self.spent = 0      # expansions so far in this tick
+        self._expansions = _UNLIMITED if expansions is None else int(expansions)
+        self._deadline = None if milliseconds is None else time.perf_counter() + milliseconds / 1000
+
+    def slice(self) -> int:
+        """Expansions that may be made now; 0 when the tick's budget is used up."""
+        left = self._expansions - self.spent
+        if self._deadline is None or left <= 0:
+            return max(left, 0)
+        return min(left, _SLICE_EXPANSIONS) if time.perf_counter() < self._deadline else 0
+
+    def spend(self, expansions: int) -> None:
+        """Note that so many nodes were expanded."""
+        self.spent += int(expansions)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A planner's parameter as the command line and the docs show it."""
+
+    name: str
+    type: type
+    default: Any
+    help: str
+    minimum: float | None = None
+    maximum: float | None = None
+    choices: tuple[str, ...] | None = None
+
+    def parse(self, value: Any) -> Any:
+        """The value as the planner wants it, from text or from a number; an error that says what is allowed."""
+        try:
+            parsed = _parse(self.type, value)
+        except (ValueError, OverflowError):
+            raise ParameterError(f"{self.name} is {self._describe()}, not {value!r}") from None
+        too_small = self.minimum is not None and parsed < self.minimum
+        too_large = self.maximum is not None and parsed > self.maximum
+        if too_small or too_large or (self.choices is not None and parsed not in self.choices):
+            raise ParameterError(f"{self.name} is {self._describe()}, not {value!r}")
+        return parsed
+
+    def _describe(self) -> str:
+        if self.choices is not None:
+            return "one of " + ", ".join(self.choices)
+        kind = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}[self.type]
+        low = "" if self.minimum is None else f" from {self.minimum:g}"
+        high = "" if self.maximum is None else f" up to {self.maximum:g}"
+        return kind + low + high
+
+
+def _parse(kind: type, value: Any) -> Any:
+    if kind is bool:
+        known = {"true": True, "false": False}
+        if str(value).lower() not in known:
+            raise ValueError
+        return known[str(value).lower()]
+    if isinstance(value, bool) or (kind is int and isinstance(value, float) and not value.is_integer()):
+        raise ValueError
+    parsed = kind(value)
+    if kind is float and parsed != parsed:
+        raise ValueError
+    return parsed
+
+
+def parameter(
+    default: Any,
+    help: str,
+    *,
+    minimum: float | None = None,
+    maximum: float | None = None,
+    choices: tuple[str, ...] | None = None,
+) -> Any:
+    """Declare a parameter as a field of a planner."""
+    about = {"help": help, "minimum": minimum, "maximum": maximum, "choices": choices}
+    return dataclasses.field(default=default, metadata=about)
+
+
+@dataclass
+class Planner(ABC):
+    """Base of all planners. Its fields are its parameters; everything else is set up in `bind`."""
+
+    def __post_init__(self) -> None:
+        for declared in self.parameters():
+            setattr(self, declared.name, declared.parse(getattr(self, declared.name)))
+
+    @classmethod
+    def parameters(cls) -> tuple[Parameter, ...]:
+        """The parameters, in the order of their declaration."""
+        kinds = {"int": int, "float": float, "bool": bool, "str": str}
+        return tuple(
+            Parameter(f.name, kinds[str(f.type)], f.default, **f.metadata) for f in dataclasses.fields(cls)
+        )
+
+    def bind(self, state: State, seed: int) -> None:
+        """Take up work in a world. Called once, before anything else."""
+        self.state = state
+        self.seed = seed
+
+    @abstractmethod
+    def plan(self, proposal: Proposal, budget: Budget) -> None:
+        """Enter the next cell of every controlled agent, within the budget. Called once per tick."""
+
+    # What happened between two ticks. The state already shows it; a planner forgets what it invalidates, and no more.
+
+    def agent_added(self, agent: int) -> None:
+        """There is a new agent, whose index is the largest so far."""
+
+    def agent_removed(self, agent: int) -> None:
+        """An agent left the map."""
+
+    def agent_retasked(self, agent: int) -> None:
+        """An agent has a new goal."""
+
+    def cells_changed(self, cells: NDArray[np.int32]) -> None:
+        """These cells were blocked or unblocked."""

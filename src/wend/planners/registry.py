@@ -1,0 +1,75 @@
+"""The registry: which algorithms there are, what they are called, where they come from, what can be set.
+
+It is a table of names, so that listing them imports no kernel. An alias is an algorithm with some parameters preset.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from wend.errors import UnknownNameError
+from wend.planners.base import Parameter, Planner
+
+SILVER = "Silver: Cooperative Pathfinding (AIIDE 2005)"
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """One entry of the registry."""
+
+    key: str                # what the command line and files call it
+    title: str              # what people call it
+    summary: str            # one line
+    paper: str              # where it comes from
+    online: bool            # keeps within a budget in every tick, the first included
+    where: str              # module:class
+    preset: Mapping[str, Any] = field(default_factory=dict)     # parameters that make the alias
+
+    def planner_class(self) -> type[Planner]:
+        """The class behind it; importing it loads the kernels."""
+        module, name = self.where.split(":")
+        found: type[Planner] = getattr(importlib.import_module(module), name)
+        return found
+
+    def parameters(self) -> tuple[Parameter, ...]:
+        """What can be set; a preset of an alias cannot."""
+        return tuple(p for p in self.planner_class().parameters() if p.name not in self.preset)
+
+    def create(self, **parameters: Any) -> Planner:
+        """A planner with these parameters; the rest keeps its defaults."""
+        known = [p.name for p in self.parameters()]
+        for name in parameters:
+            if name not in known:
+                raise UnknownNameError(f"parameter of {self.key}", name, known)
+        return self.planner_class()(**self.preset, **parameters)
+
+
+_ALGORITHMS = (
+    Algorithm(
+        key="lra",
+        title="LRA*",
+        summary="Everybody follows an own A* path and searches anew when somebody is in the way.",
+        paper=SILVER,
+        online=True,
+        where="wend.planners.local_repair:LocalRepair",
+    ),
+)
+
+ALGORITHMS: Mapping[str, Algorithm] = {algorithm.key: algorithm for algorithm in _ALGORITHMS}
+
+BEST = "lra"    # the one that `make run` shows
+
+
+def find(key: str) -> Algorithm:
+    """The algorithm of that key; an error that lists the known ones otherwise."""
+    if key not in ALGORITHMS:
+        raise UnknownNameError("algorithm", key, ALGORITHMS)
+    return ALGORITHMS[key]
+
+
+def create(key: str, **parameters: Any) -> Planner:
+    """A planner by name, such as `create("lra", noise=2)`."""
+    return find(key).create(**parameters)

@@ -1,0 +1,1 @@
+"""What two or more planners share, all of it kernels."""

@@ -1,0 +1,92 @@
+"""The one jit decorator, the sentinels, and the idioms that every kernel follows.
+
+A kernel is a plain function over NamedTuples of arrays, compiled by Numba. It allocates nothing, returns scalars and
+writes its results into arrays that it is given; its docstring says which ("Mutates: ..."). State lives in NamedTuples
+defined at module level, each field commented with dtype, shape, meaning and unit; a mutable scalar is a one-element
+array. "Does this entry belong to the current search?" is answered by a stamp, never by clearing an array.
+
+`_nrt=False` switches off reference counting, which would cost a factor of five where arrays are read out of a
+NamedTuple. It is a private flag of Numba: it stands here and nowhere else, pyproject.toml pins the range of versions,
+and `benchmarks/kernel_flag.py` shows when it stops working.
+
+Compiled kernels are cached on disk. Numba does not notice an edited callee in another file, so the folder's name holds
+a hash of all of the package's sources; it also holds whether bounds are checked, because Numba would silently reuse
+code compiled without the checks.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+
+NO_AGENT = -1
+NO_CELL = -1
+UNREACHABLE = -1
+
+_Function = TypeVar("_Function", bound=Callable[..., object])
+
+_STALE_AFTER_DAYS = 14
+
+_config: Any = numba.config     # its settings, and njit's private flag, are not in Numba's type stubs
+_njit: Any = numba.njit
+
+
+def _cache_folder() -> Path:
+    """The folder for the compiled kernels of exactly these sources."""
+    sources = hashlib.blake2b(digest_size=8)
+    package = Path(__file__).resolve().parent.parent
+    for path in sorted(package.rglob("*.py")):
+        sources.update(path.relative_to(package).as_posix().encode())
+        sources.update(path.read_bytes())
+    user_cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "wend"
+    base = os.environ.get("NUMBA_CACHE_DIR") or user_cache
+    checked = "-boundscheck" if _config.BOUNDSCHECK else ""
+    folder = Path(base) / f"kernels-{sources.hexdigest()}{checked}"
+    if not folder.exists():
+        _remove_stale(folder.parent)
+    return folder
+
+
+def _remove_stale(base: Path) -> None:
+    """Delete the kernel folders of sources that have not been run for a while."""
+    oldest = time.time() - _STALE_AFTER_DAYS * 86_400
+    for folder in base.glob("kernels-*"):
+        try:
+            if folder.stat().st_mtime < oldest:
+                shutil.rmtree(folder, ignore_errors=True)
+        except FileNotFoundError:       # another process was quicker
+            pass
+
+
+_CACHE_FOLDER = str(_cache_folder())
+
+
+def jit(function: _Function) -> _Function:
+    """Compile a kernel on its first call, or load it from the cache."""
+    before = _config.CACHE_DIR
+    _config.CACHE_DIR = _CACHE_FOLDER      # read while decorating only; other users of Numba keep their own
+    try:
+        compiled: _Function = _njit(cache=True, error_model="numpy", _nrt=False)(function)
+    finally:
+        _config.CACHE_DIR = before
+    return compiled
+
+
+@jit
+def scramble(value: int) -> int:
+    """Hash an integer to 32 bits: randomness as a function of what it is for, with no generator state to carry.
+
+    The multipliers are odd and below 2**31, so that no product overflows int64 and plain Python agrees bit for bit.
+    """
+    value &= 0xFFFFFFFF
+    value = ((value ^ (value >> 16)) * 0x7FEB352D) & 0xFFFFFFFF
+    value = ((value ^ (value >> 15)) * 0x31848BAB) & 0xFFFFFFFF
+    value = ((value ^ (value >> 16)) * 0x2C1B3C6D) & 0xFFFFFFFF
+    return value ^ (value >> 15)

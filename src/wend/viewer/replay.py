@@ -1,0 +1,85 @@
+"""The replay page: one HTML file that plays a trace in any browser, from disk, with nothing else beside it.
+
+The page is `replay.html` with `replay.css` and `replay.js` pasted in, and the run as one JSON object. Small things are
+plain JSON; arrays are little-endian bytes, deflated, in base64:
+
+    blocked   bits[height * width]          the map at the start, first cell in the highest bit
+    moves     uint8[agents, ticks]          the trace's codes; one agent after the other deflates to less than by ticks
+    added     int32[agents, 3]              tick, cell, goal
+    orders    int32[orders, 3]              tick, agent, goal; by tick
+    edits     int32[edits, 3]               tick, cell, 1 if blocked else 0; by tick
+
+The trace's meta travels as text only. The script shows it as text and never as markup: no name can break the page.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from wend.files import replacing
+from wend.world.trace import Trace
+
+
+def write_replay(trace: Trace, path: str | Path) -> None:
+    """Write the run as one HTML page; an older file of that name is replaced only when the new one is whole."""
+    page = Template(_part("replay.html")).substitute(
+        style=_part("replay.css"), script=_part("replay.js"), data=_in_script(_content(trace))
+    )
+    with replacing(path) as file:
+        file.write(page.encode())
+
+
+def _part(name: str) -> str:
+    return files("wend.viewer").joinpath(name).read_text(encoding="utf-8")
+
+
+def _in_script(content: dict[str, Any]) -> str:
+    """JSON that may stand inside a script element: without `<`, no text in it can end the element."""
+    return json.dumps(content, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _content(trace: Trace) -> dict[str, Any]:
+    cell = trace.grid.cell
+    events = sorted(trace.events, key=lambda event: event.tick)     # stable: those of one tick stay in order
+    added = {e.agent: (e.tick, cell(*e.data["at"]), cell(*e.data["goal"])) for e in events if e.kind == "added"}
+    orders = [(e.tick, e.agent, cell(*e.data["goal"])) for e in events if e.kind == "ordered" and e.agent is not None]
+    edits = [
+        (e.tick, cell(*point), e.kind == "blocked")
+        for e in events
+        if e.kind in ("blocked", "unblocked")
+        for point in e.data["cells"]
+    ]
+    meta = {str(key): _text(value) for key, value in trace.meta.items() if value is not None}
+    violations = trace.meta.get("violations")
+    if isinstance(violations, list):    # shown as a list of their own
+        del meta["violations"]
+    return {
+        "width": trace.grid.width,
+        "height": trace.grid.height,
+        "ticks": trace.ticks,
+        "agents": trace.agents,
+        "meta": meta,
+        "violations": [str(v) for v in violations] if isinstance(violations, list) else [],
+        "blocked": _packed(np.packbits(~trace.grid.passable), "u1"),
+        "moves": _packed(trace.moves.T, "u1"),
+        "added": _packed([added[agent] for agent in range(trace.agents)], "<i4"),
+        "orders": _packed(orders, "<i4"),
+        "edits": _packed(edits, "<i4"),
+    }
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _packed(values: ArrayLike, dtype: str) -> str:
+    return base64.b64encode(zlib.compress(np.asarray(values, dtype=dtype).tobytes(), 9)).decode("ascii")

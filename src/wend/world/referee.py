@@ -1,0 +1,55 @@
+"""The referee: judges every tick by rules.py, and whether a planner kept its hands off agents that are not its own."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wend.grid import Grid
+from wend.planners.base import Agents
+from wend.rules import Judge, Violation
+from wend.search.kernel import NO_CELL
+from wend.world.trace import Trace
+
+
+class Referee:
+    """Judges the ticks of one world."""
+
+    def __init__(self, grid: Grid) -> None:
+        self._grid = grid
+        self._judge = Judge(grid)
+
+    def judge(
+        self, tick: int, agents: Agents, announced: NDArray[np.int32], proposed: NDArray[np.int32]
+    ) -> list[Violation]:
+        """All that is wrong with a proposed joint move.
+
+        `announced` is where the program moves the agents that it moves itself, and where everybody else stands.
+        """
+        found: list[Violation] = []
+        moved = proposed != agents.cell
+        mine = (announced != proposed) & ~agents.controlled
+        unpinned = moved & agents.pinned & agents.controlled & (agents.cell == agents.goal)
+        lost = moved & ((agents.cell == NO_CELL) | (proposed < 0) | (proposed >= self._grid.size))
+        for kind, wrong in (("uncontrolled", mine), ("pinned", unpinned), ("lost", lost)):
+            for agent in np.flatnonzero(wrong).tolist():
+                found.append(Violation(tick, kind, (agent,), None))
+        return found or self._judge.judge(tick, agents.cell, proposed)
+
+
+def judge_trace(trace: Trace) -> list[Violation]:
+    """Judge a whole run again, from its trace alone."""
+    grid = trace.grid.copy()
+    judge = Judge(grid)
+    cells = trace.positions()
+    edits: dict[int, list[tuple[str, list[tuple[int, int]]]]] = {}
+    for event in trace.events_of("blocked", "unblocked"):
+        edits.setdefault(event.tick, []).append((event.kind, [(x, y) for x, y in event.data["cells"]]))
+    nowhere = np.full(trace.agents, NO_CELL, dtype=np.int32)
+    found = judge.judge(0, nowhere, cells[0])
+    for tick in range(trace.ticks + 1):
+        for kind, points in edits.get(tick, ()):
+            (grid.block if kind == "blocked" else grid.unblock)(points)
+        if tick < trace.ticks:
+            found += judge.judge(tick + 1, cells[tick], cells[tick + 1])
+    return found

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import heapq
+
+import numpy as np
+import pytest
+
+from wend.grid import CARDINAL_COST
+from wend.search.open_list import clear, drop_first, first, is_empty, make_open_list, push
+
+
+@pytest.mark.small
+@pytest.mark.parametrize("spread", [1, 40, 5_000])      # within a bucket, over many, beyond the last
+def test_comes_out_as_from_a_heap_of_tuples(spread: int) -> None:
+    rng = np.random.default_rng(spread)
+    open_list = make_open_list(1_000)
+    for _ in range(3):
+        reference: list[tuple[int, int, int]] = []
+        clear(open_list, 0)
+        for ticket in range(1_500):
+            if rng.random() < 0.6 or not reference:
+                f = int(rng.integers(0, spread * 8)) * CARDINAL_COST // 8
+                h = int(rng.integers(0, 3)) * CARDINAL_COST
+                heapq.heappush(reference, (f, h, ticket))
+                push(open_list, f, h, ticket)
+            else:
+                assert not is_empty(open_list)
+                assert first(open_list) == heapq.heappop(reference)[2]
+                drop_first(open_list)
+        while reference:
+            assert not is_empty(open_list)
+            assert first(open_list) == heapq.heappop(reference)[2]
+            drop_first(open_list)
+        assert is_empty(open_list)

@@ -1,0 +1,264 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from wend import Budget, Grid, Planner, Problem, World, warm_up
+from wend.errors import MapError, ParameterError, UnknownNameError, ViolationError
+from wend.planners.base import Proposal
+
+CORRIDOR = Grid.from_text("......")
+
+
+@dataclass
+class Follows(Planner):
+    """Proposes what it is told: one dict of agent -> place per tick."""
+
+    def __post_init__(self) -> None:
+        self.script: list[dict[int, tuple[int, int]]] = []
+
+    def plan(self, proposal: Proposal, budget: Budget) -> None:
+        for agent, place in (self.script.pop(0) if self.script else {}).items():
+            proposal.next_cell[agent] = place[1] * self.state.grid.width + place[0]
+
+
+def scripted(*ticks: dict[int, tuple[int, int]], grid: Grid = CORRIDOR, **options) -> World:
+    planner = Follows()
+    planner.script = list(ticks)
+    return World(grid, planner, **options)
+
+
+@pytest.mark.small
+def test_everybody_moves_at_once() -> None:
+    world = scripted({0: (1, 0), 1: (2, 0)})
+    world.add((0, 0), (5, 0))
+    world.add((1, 0), (4, 0))
+    world.tick()
+    assert [world.position(0), world.position(1)] == [(1, 0), (2, 0)]
+    assert world.ticks == 1
+    assert world.state.occupant.tolist() == [-1, 0, 1, -1, -1, -1]
+
+
+@pytest.mark.small
+@pytest.mark.parametrize(
+    ("kind", "script"),
+    [
+        ("collision", {0: (1, 0)}),
+        ("swap", {0: (1, 0), 1: (0, 0)}),
+        ("jump", {0: (2, 0)}),
+        ("pinned", {2: (4, 0)}),
+        ("uncontrolled", {3: (4, 0)}),
+        ("lost", {0: (-1, 0)}),
+        ("lost", {0: (0, 7)}),
+    ],
+)
+def test_a_violation_is_an_error_or_a_record(kind, script) -> None:
+    for on_violation in ("raise", "record"):
+        world = scripted(script, on_violation=on_violation)
+        world.add((0, 0), (5, 0))
+        world.add((1, 0), (4, 0))
+        world.add((3, 0), pinned=True)
+        world.add((5, 0), controlled=False)
+        if on_violation == "raise":
+            with pytest.raises(ViolationError, match=f"tick 1: {kind}"):
+                world.tick()
+            assert world.ticks == 0
+        else:
+            world.tick()
+            assert [v.kind for v in world.violations] == [kind]
+            assert [world.position(a)[0] for a in range(4)] == [0, 1, 3, 5]     # the offenders stay
+            assert world.ticks == 1
+
+
+@pytest.mark.small
+def test_recording_goes_on_with_whatever_is_legal() -> None:
+    """Agent 0 jumps and stays, so 1 cannot follow it, and so 2 cannot follow 1; 3 is not concerned."""
+    world = scripted({0: (5, 0), 1: (2, 0), 2: (1, 0), 3: (4, 1)}, grid=Grid(np.ones((2, 6))), on_violation="record")
+    for x in (2, 1, 0):
+        world.add((x, 0), (x, 0))
+    world.add((5, 1), (0, 1))
+    world.tick()
+    assert [world.position(a) for a in range(4)] == [(2, 0), (1, 0), (0, 0), (4, 1)]
+    assert [v.kind for v in world.violations] == ["jump", "collision", "collision"]
+
+
+@pytest.mark.small
+def test_orders_say_where_the_agent_goes() -> None:
+    world = World(Grid.from_text("...@.\n...@@"), "lra")
+    agent = world.add((0, 0))
+    assert world.goal(agent) == (0, 0)
+    reached = world.order(agent, (2, 1))
+    assert (reached.goal, reached.reachable) == ((2, 1), True)
+    cut_off = world.order(agent, (4, 0))
+    assert (cut_off.asked, cut_off.goal, cut_off.reachable) == ((4, 0), (2, 0), False)
+    walled = world.order(agent, (3, 1))
+    assert (walled.goal, walled.reachable) == ((2, 1), False)
+    world.run(max_ticks=9)
+    assert world.agent_state(agent).name == "unreachable"
+    world.unblock([(3, 1)])
+    assert world.goal(agent) == (3, 1)
+    world.run(max_ticks=9)
+    assert world.agent_state(agent).name == "arrived"
+
+
+@pytest.mark.small
+def test_the_same_order_again_changes_nothing() -> None:
+    world = World(CORRIDOR, "lra")
+    agent = world.add((0, 0), (5, 0))
+    world.tick()
+    before, events = world.state_hash(), len(world.trace().events)
+    world.order(agent, (5, 0))
+    assert (world.state_hash(), len(world.trace().events)) == (before, events)
+    world.order(agent, (4, 0))
+    assert world.state_hash() != before
+
+
+@pytest.mark.small
+def test_agent_states_are_visible() -> None:
+    world = World(Grid.from_text("....."), "lra")
+    a = world.add((0, 0), (4, 0))
+    b = world.add((4, 0), (0, 0))
+    assert world.agent_state(a).name == "waiting"
+    world.tick()
+    assert (world.agent_state(a).name, world.agent_state(b).name) == ("moving", "moving")
+    for _ in range(20):
+        world.tick()
+    stuck = world.agent_state(a)
+    assert stuck.name == "stuck"
+    assert stuck.waited_ticks >= 16
+    yielding = scripted({0: (1, 0)})
+    yielding.add((0, 0), (1, 0))
+    yielding.tick()
+    assert yielding.agent_state(0).name == "arrived"
+    yielding.planner.script = [{0: (2, 0)}]     # type: ignore[attr-defined]
+    yielding.tick()
+    assert yielding.agent_state(0).name == "yielding"
+
+
+@pytest.mark.small
+def test_whom_an_agent_waits_for() -> None:
+    world = World(Grid.from_text("...."), "lra")
+    a = world.add((0, 0), (3, 0))
+    world.tick()
+    b = world.add((3, 0), (3, 0))
+    world.order(a, (2, 0))
+    c = world.add((2, 0), (2, 0))
+    world.tick()
+    assert world.agent_state(c).waits_for is None
+    assert world.agent_state(a).waits_for in (None, c)
+    assert world.agent_state(b).name == "arrived"
+
+
+@pytest.mark.small
+def test_the_program_moves_its_own_agents() -> None:
+    world = World(CORRIDOR, "lra")
+    mine = world.add((2, 0), controlled=False)
+    runner = world.add((0, 0), (5, 0))
+    world.move(mine, (3, 0))
+    world.tick()
+    assert (world.position(mine), world.position(runner)) == ((3, 0), (1, 0))
+    world.tick()
+    assert world.position(mine) == (3, 0)       # it stays unless it is told
+    assert not world.all_home()
+    with pytest.raises(ParameterError, match="moved by the planner"):
+        world.move(runner, (2, 0))
+    with pytest.raises(MapError, match="agent 1 stands at"):
+        world.move(mine, world.position(runner))
+    with pytest.raises(MapError, match="cannot step"):
+        world.move(mine, (5, 0))
+    world.move(mine, (4, 0))
+    with pytest.raises(MapError, match="announced"):
+        world.add((4, 0))
+    with pytest.raises(MapError, match="announced"):
+        world.block([(4, 0)])
+
+
+@pytest.mark.small
+def test_what_cannot_be_is_refused() -> None:
+    world = World(Grid.from_text("..@"), "lra")
+    world.add((0, 0))
+    for bad, reason in (((0, 0), "agent 0 stands"), ((2, 0), "in a wall"), ((3, 0), "off the map")):
+        with pytest.raises(MapError, match=reason):
+            world.add(bad)
+    with pytest.raises(MapError, match="off the map"):
+        world.order(0, (9, 9))
+    with pytest.raises(MapError, match=r"cannot build a wall on \(0, 0\): agent 0 stands there"):
+        world.block([(1, 0), (0, 0)])
+    assert world.grid.is_free((1, 0))
+    world.remove(0)
+    for call in (lambda: world.remove(0), lambda: world.order(0, (1, 0)), lambda: world.position(7)):
+        with pytest.raises(ParameterError, match="there is no agent"):
+            call()
+    with pytest.raises(UnknownNameError, match="Known: .*lra"):
+        World(CORRIDOR, "larry")
+    with pytest.raises(ParameterError, match="'raise' or 'record'"):
+        World(CORRIDOR, "lra", on_violation="ignore")
+    with pytest.raises(ParameterError, match="needs a limit"):
+        world.run()
+    for budget in ({"budget": 0}, {"budget_ms": 0.0}):
+        with pytest.raises(ParameterError, match="lets nobody search"):
+            world.tick(**budget)
+
+
+@pytest.mark.small
+def test_a_world_leaves_the_callers_grid_alone() -> None:
+    grid = Grid(np.ones((3, 3)))
+    world = World(grid, "lra")
+    world.block([(1, 1)])
+    assert grid.is_free((1, 1))
+    assert world.trace().grid == grid
+
+
+@pytest.mark.small
+def test_runs_end_as_they_say() -> None:
+    problem = Problem.from_points(CORRIDOR, [(0, 0)], [(5, 0)])
+    assert World.from_problem(problem, "lra").run(max_ticks=100) == "done"
+    assert World.from_problem(problem, "lra").run(max_ticks=3) == "max-ticks"
+    assert World.from_problem(problem, "lra").run(time_limit_s=1e-9) == "time-limit"
+    seen: list[int] = []
+    World.from_problem(problem, "lra").run(max_ticks=3, progress=lambda world: seen.append(world.ticks))
+    assert seen == [1, 2, 3]
+
+
+@pytest.mark.small
+def test_milliseconds_bound_a_tick_and_the_search_goes_on() -> None:
+    world = World(Grid(np.ones((40, 40))), "lra")
+    world.add((0, 0), (39, 39))
+    for _ in range(2_000):
+        world.tick(budget_ms=1e-6)
+    assert not world.all_home()
+    world.run(max_ticks=200, budget_ms=50)
+    assert world.all_home()
+
+
+@pytest.mark.small
+def test_nothing_is_kept_without_recording() -> None:
+    world = World(CORRIDOR, "lra", record=False)
+    world.add((0, 0), (5, 0))
+    assert world.run(max_ticks=20) == "done"
+    assert len(world._codes) == len(world._events) == 0
+
+
+@pytest.mark.small
+def test_the_hash_tells_histories_apart() -> None:
+    def history(*, stop: int, edit: bool = False) -> str:
+        world = World(Grid(np.ones((4, 4))), "lra")
+        world.add((0, 0), (3, 3))
+        for _ in range(stop):
+            world.tick()
+        if edit:
+            world.block([(3, 0)])
+        return world.state_hash()
+
+    hashes = [history(stop=2), history(stop=3), history(stop=2, edit=True)]
+    assert len(set(hashes)) == 3
+    assert history(stop=2) == hashes[0]
+
+
+def test_warming_up_leaves_the_planner_unbound() -> None:
+    planner = World(CORRIDOR, "lra").planner
+    state = planner.state
+    assert warm_up(planner) > 0
+    assert planner.state is state
