@@ -24,7 +24,7 @@ $(VENV)/ready: pyproject.toml
 setup: $(VENV)/ready
 
 run: setup
-	$(BIN)/wend solve arena:seed=0 --problem cross-sides --agents 200 --seed 1 --out $(RUNS)/arena.wend
+	$(BIN)/wend solve arena:seed=0 --problem cross-sides --agents 200 --out $(RUNS)/arena.wend
 	@echo "Open this page in a browser to watch it:"
 	@$(BIN)/wend replay $(RUNS)/arena.wend --html $(RUNS)/arena.html
 

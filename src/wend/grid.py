@@ -51,7 +51,7 @@ class GridTables(NamedTuple):
 @jit
 def empty_map_cost(tables, dx, dy):
     """Cost of the shortest path over dx columns and dy rows (both >= 0) without obstacles: octile, or Manhattan."""
-    return max(dx, dy) * CARDINAL_COST + min(dx, dy) * tables.minor
+    return np.int64(max(dx, dy)) * CARDINAL_COST + np.int64(min(dx, dy)) * tables.minor
 
 
 class _Flood(NamedTuple):

@@ -197,6 +197,7 @@ def arena(*, seed: int = 0, width: int = 96, height: int = 64, choke: int = 4) -
     walls = (distance[1] - distance[0] < cliff_width) | (distance[2] - distance[0] < 0.11 * height)
     to_edge = np.minimum(np.minimum(x, width - 1 - x), np.minimum(y, height - 1 - y))
     walls |= to_edge < 1 + 0.07 * height * np.maximum(field(height // 16, 1), 0)
+    walls |= walls[::-1, ::-1]      # rounding must not decide who has a wall
 
     ramps = np.zeros_like(walls)
     for one, other in _RAMPS + [ramp for ramp in _MAYBE_RAMPS if rng.random() < 0.5]:

@@ -235,6 +235,13 @@ def test_tight_clusters_are_balls_far_apart(name: str, seed: int) -> None:
     assert 2 * distance[there] >= max(distance.values())
 
 
+def test_tight_clusters_do_not_overlap_where_that_can_be() -> None:
+    grid = generate("open", width=40, height=4)
+    for seed in range(30):
+        problem = make_problem("tight-to-tight", grid, agents=45, seed=seed)
+        assert not set(problem.start_points()) & set(problem.goal_points())
+
+
 @pytest.mark.parametrize("name", MAPS)
 def test_tight_to_wide_ends_in_an_area_six_times_as_large(name: str) -> None:
     grid = MAPS[name]

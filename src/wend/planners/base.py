@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
+import typing
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -154,10 +155,8 @@ class Planner(ABC):
     @classmethod
     def parameters(cls) -> tuple[Parameter, ...]:
         """The parameters, in the order of their declaration."""
-        kinds = {"int": int, "float": float, "bool": bool, "str": str}
-        return tuple(
-            Parameter(f.name, kinds[str(f.type)], f.default, **f.metadata) for f in dataclasses.fields(cls)
-        )
+        kinds = typing.get_type_hints(cls)
+        return tuple(Parameter(f.name, kinds[f.name], f.default, **f.metadata) for f in dataclasses.fields(cls))
 
     def bind(self, state: State, seed: int) -> None:
         """Take up work in a world. Called once, before anything else."""

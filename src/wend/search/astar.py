@@ -110,7 +110,7 @@ def run(tables, search, max_expansions):
     if mark[goal] == closed and job[_EXPANDED] == 0:
         return NO_PATH                                  # forbidden: no need to search everything else
     expanded = 0
-    while not is_empty(open_list):
+    while not is_empty(open_list, mark, closed):
         cell = first(open_list) & 0xFFFFFFFF
         if cell == goal:                                # it stays in the list: running again finds it again
             job[_EXPANDED] += expanded
@@ -233,6 +233,10 @@ def shortest_path(grid: Grid, start: Point, goal: Point) -> Path:
     run(grid.tables, search, NO_LIMIT)
     steps = np.empty(path_length(grid.tables, search), dtype=np.uint8)
     write_steps(grid.tables, search, steps.size, steps)
-    cells = first + np.concatenate(([0], np.cumsum(grid.tables.offset[steps])))
-    points = zip((cells % grid.width).tolist(), (cells // grid.width).tolist(), strict=True)
-    return Path(tuple(points), int(expansions_of(search)))
+    x, y = grid.xy(first)
+    points = [(x, y)]
+    for d in steps.tolist():
+        x += DX[d]
+        y += DY[d]
+        points.append((x, y))
+    return Path(tuple(points), int(search.job[_EXPANDED]))

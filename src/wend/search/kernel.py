@@ -1,9 +1,11 @@
+# mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
 """The one jit decorator, the sentinels, and the idioms that every kernel follows.
 
 A kernel is a plain function over NamedTuples of arrays, compiled by Numba. It allocates nothing, returns scalars and
 writes its results into arrays that it is given; its docstring says which ("Mutates: ..."). State lives in NamedTuples
 defined at module level, each field commented with dtype, shape, meaning and unit; a mutable scalar is a one-element
-array. "Does this entry belong to the current search?" is answered by a stamp, never by clearing an array.
+array. Arithmetic that may leave 32 bits says `np.int64(...)`, so that plain Python (NUMBA_DISABLE_JIT=1) agrees.
+"Does this entry belong to the current search?" is answered by a stamp, never by clearing an array.
 
 `_nrt=False` switches off reference counting, which would cost a factor of five where arrays are read out of a
 NamedTuple. It is a private flag of Numba: it stands here and nowhere else, pyproject.toml pins the range of versions,
@@ -25,6 +27,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+import numpy as np
 
 NO_AGENT = -1
 NO_CELL = -1
@@ -80,12 +83,12 @@ def jit(function: _Function) -> _Function:
 
 
 @jit
-def scramble(value: int) -> int:
+def scramble(value):
     """Hash an integer to 32 bits: randomness as a function of what it is for, with no generator state to carry.
 
     The multipliers are odd and below 2**31, so that no product overflows int64 and plain Python agrees bit for bit.
     """
-    value &= 0xFFFFFFFF
+    value = np.int64(value) & 0xFFFFFFFF
     value = ((value ^ (value >> 16)) * 0x7FEB352D) & 0xFFFFFFFF
     value = ((value ^ (value >> 15)) * 0x31848BAB) & 0xFFFFFFFF
     value = ((value ^ (value >> 16)) * 0x2C1B3C6D) & 0xFFFFFFFF

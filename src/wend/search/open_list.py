@@ -1,12 +1,13 @@
 # mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
 """The open list: smallest f first, then smallest h (which is largest g), then first in, first out. Exactly so.
 
-Most entries of a grid search are pushed and never popped. So an entry goes to a bucket by its coarse f, which takes
-constant time; only the bucket at hand is kept as a binary heap. A bucket is 1/32 of a cell wide; the last one takes
+Half of the entries of a grid search never lead anywhere: their node is improved and pushed again, or the goal is found
+first. So an entry goes to a bucket by its coarse f, which takes constant time; only the bucket at hand is kept as a
+binary heap, and entries of nodes that were closed in the meantime are left out when a bucket comes to hand. Those that
+are outdated later, the searches recognise when they come up. A bucket is 1/64 of a cell wide; the last one takes
 whatever lies beyond, which costs time and not correctness. An entry whose f is below the bucket at hand (inconsistent
-heuristics) goes straight to the heap. An improved node is pushed again; the searches recognise the old entry when it
-comes up. A search that expands each cell once pushes at most eight entries per cell, and this is the room there is:
-memory that is never touched costs nothing.
+heuristics) goes straight to the heap. A search that expands each cell once pushes at most eight entries per cell, and
+this is the room there is: memory that is never touched costs nothing.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ import numpy as np
 
 from wend.search.kernel import jit
 
-BUCKETS = 65536
-_BUCKET_SHIFT = 27      # grid.CARDINAL_COST / 32
+BUCKETS = 131072
+_BUCKET_SHIFT = 26      # grid.CARDINAL_COST / 64
 _NOTHING = -1
 
 
@@ -94,7 +95,7 @@ def push(open_list, f, h, ticket):
 
 
 @jit
-def _refill(open_list):
+def _refill(open_list, mark, closed):
     """Make the next bucket that holds anything the one at hand; False if there is none. Mutates: open_list."""
     tally = open_list.tally
     for k in range(tally[_CURRENT] + 1, tally[_LAST] + 1):
@@ -105,18 +106,23 @@ def _refill(open_list):
             size = 0
             while slot != _NOTHING:
                 entry = open_list.pool[slot]
-                _heap_push(open_list.heap, size, entry[0], entry[1], entry[2])
-                size += 1
+                if mark is None or mark[entry[2] & 0xFFFFFFFF] != closed:
+                    _heap_push(open_list.heap, size, entry[0], entry[1], entry[2])
+                    size += 1
                 slot = entry[3]
-            tally[_HEAPED] = size
-            return True
+            if size > 0:
+                tally[_HEAPED] = size
+                return True
     return False
 
 
 @jit
-def is_empty(open_list):
-    """Whether nothing is left. Brings the next bucket to hand if need be. Mutates: open_list."""
-    return open_list.tally[_HEAPED] == 0 and not _refill(open_list)
+def is_empty(open_list, mark=None, closed=0):
+    """Whether nothing is left. Brings the next bucket to hand if need be. Mutates: open_list.
+
+    A search that marks its closed cells says how, so that their outdated entries need not pass through the heap.
+    """
+    return open_list.tally[_HEAPED] == 0 and not _refill(open_list, mark, closed)
 
 
 @jit

@@ -67,9 +67,9 @@ def test_the_registry_knows_its_names() -> None:
         assert entry.key == key
         assert entry.summary.endswith(".")
         assert isinstance(entry.create(), Planner)
-    with pytest.raises(UnknownNameError, match="unknown algorithm 'lr'. Did you mean 'lra'"):
+    with pytest.raises(UnknownNameError, match=r"unknown algorithm 'lr'\. Did you mean 'lra'"):
         create("lr")
-    with pytest.raises(UnknownNameError, match="unknown parameter of lra 'window'. Known: noise, calm_moves"):
+    with pytest.raises(UnknownNameError, match=r"unknown parameter of lra 'window'\. Known: noise, calm_moves"):
         create("lra", window=3)
 
 

@@ -191,7 +191,7 @@ def test_what_cannot_be_is_refused() -> None:
     for call in (lambda: world.remove(0), lambda: world.order(0, (1, 0)), lambda: world.position(7)):
         with pytest.raises(ParameterError, match="there is no agent"):
             call()
-    with pytest.raises(UnknownNameError, match="Known: .*lra"):
+    with pytest.raises(UnknownNameError, match=r"Known: .*lra"):
         World(CORRIDOR, "larry")
     with pytest.raises(ParameterError, match="'raise' or 'record'"):
         World(CORRIDOR, "lra", on_violation="ignore")
