@@ -1,4 +1,3 @@
-# mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
 """Other people's plan files: read, judged, and written.
 
 A plan says where every agent stands at every tick, from the first to the last. Three of the field's formats are read
@@ -44,7 +43,8 @@ from wend.errors import FormatError, ParameterError, UnknownNameError
 from wend.files import replacing
 from wend.grid import Grid, Point
 from wend.rules import OFF_MAP, Judge, Violation
-from wend.search.kernel import NO_CELL, UNREACHABLE, jit
+from wend.search.flood import move_distances
+from wend.search.kernel import NO_CELL
 from wend.world.trace import Trace
 
 _LIMIT_BYTES = 256 * 2**20      # a larger file is refused
@@ -432,39 +432,11 @@ class _Course:
 
     def lower_bounds(self, grid: Grid) -> list[int]:
         """The fewest moves that would bring each agent to its goal if it were alone; 0 where none would."""
-        reached = np.full(grid.size, -1, dtype=np.int32)
-        queue = np.empty(grid.size, dtype=np.int32)
         starts = [grid.cell(*point) for point in self.trace.starts()]
-        moves = (
-            _fewest_moves(grid.tables, start, goal, agent, reached, queue)
-            for agent, (start, goal) in enumerate(zip(starts, self.goals.tolist(), strict=True))
-        )
-        return [0 if count == UNREACHABLE else count for count in moves]
-
-
-@jit
-def _fewest_moves(tables, start, goal, stamp, reached, queue):
-    """Moves on a shortest path, or UNREACHABLE; `reached` is int32[cells] without `stamp`. Mutates: reached, queue."""
-    reached[start] = stamp
-    queue[0] = start
-    head, tail, moves = 0, 1, 0
-    while head < tail:
-        end_of_layer = tail
-        while head < end_of_layer:
-            cell = queue[head]
-            head += 1
-            if cell == goal:
-                return moves
-            bits = tables.moves[cell]
-            for d in range(8):
-                if bits >> d & 1:
-                    beside = cell + tables.offset[d]
-                    if reached[beside] != stamp:
-                        reached[beside] = stamp
-                        queue[tail] = beside
-                        tail += 1
-        moves += 1
-    return UNREACHABLE
+        return [
+            max(int(move_distances(grid, goal)[0][start]), 0)
+            for start, goal in zip(starts, self.goals.tolist(), strict=True)
+        ]
 
 
 def _course(trace: Trace) -> _Course:

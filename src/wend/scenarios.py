@@ -1,4 +1,3 @@
-# mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
 """Problems drawn from a seed: the thesis's seven types, and the jams.
 
     make_problem("swap-sides", grid, agents=300, seed=1)
@@ -25,7 +24,7 @@ from wend.errors import ProblemError, UnknownNameError
 from wend.grid import Grid
 from wend.mapgen import MAX_NARROW, MAX_SEED, opened, whole
 from wend.problem import Problem
-from wend.search.kernel import UNREACHABLE, jit
+from wend.search.flood import move_distances
 
 STRIP = 0.2     # share of the box that a side takes
 RING = 0.15     # share of the box that the outside takes, on each side
@@ -188,7 +187,7 @@ def _two_clusters(grid: Grid, agents: int, rng: np.random.Generator) -> tuple[in
     """Two cells at least half of the first one's eccentricity apart, whose clusters do not overlap if that can be."""
     cells = _playground(grid, agents)
     here = int(rng.choice(cells))
-    distance = _distances(grid, np.array([here], dtype=np.int32))[0]
+    distance = move_distances(grid, here)[0]
     far = cells[2 * distance[cells] >= distance[cells].max()]
     starts = _nearest(grid, here, agents)
     for there in rng.permutation(far)[:TRIES]:
@@ -219,7 +218,7 @@ def _places(grid: Grid, rooms: list[Cells]) -> list[Cells]:
     places = []
     for k, room in enumerate(rooms):
         others = np.concatenate(rooms[:k] + rooms[k + 1 :])
-        _, order = _distances(grid, others)
+        _, order = move_distances(grid, others)
         places.append(order[np.isin(order, room)][-(room.size // 2) :])
     return places
 
@@ -253,39 +252,6 @@ def _streams(rng: np.random.Generator, agents: int, ways: list[Pairs]) -> Pairs:
     return starts, goals
 
 
-# --- breadth-first search ----------------------------------------------------------------------------------------
-
-
 def _nearest(grid: Grid, start: int, count: int) -> Cells:
     """The cells nearest to that one, itself first; fewer if its component has fewer."""
-    return _distances(grid, np.array([start], dtype=np.int32), count)[1]
-
-
-def _distances(grid: Grid, sources: Cells, count: int = 2**31 - 1) -> Pairs:
-    """The number of moves from the sources to every cell, and the cells by that number; the nearest `count` of them."""
-    distance = np.full(grid.size, UNREACHABLE, dtype=np.int32)
-    order = np.empty(grid.size, dtype=np.int32)
-    distance[sources] = 0
-    order[: sources.size] = sources
-    reached = _flood(grid.tables, distance, order, sources.size, count)
-    return distance, order[:reached]
-
-
-@jit
-def _flood(tables, distance, order, tail, limit):
-    """Go on from the first `tail` cells until `limit` are reached; return their number. Mutates: distance, order."""
-    head = 0
-    while head < tail:
-        cell = order[head]
-        head += 1
-        bits = tables.moves[cell]
-        for d in range(8):
-            if bits >> d & 1:
-                beside = cell + tables.offset[d]
-                if distance[beside] == UNREACHABLE:
-                    if tail >= limit:
-                        return tail
-                    distance[beside] = distance[cell] + 1
-                    order[tail] = beside
-                    tail += 1
-    return tail
+    return move_distances(grid, start, nearest=count)[1]

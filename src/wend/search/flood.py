@@ -1,0 +1,44 @@
+# mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
+"""Breadth-first search: how many moves, and so ticks, lie between places. Diagonals count as one."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from wend.grid import Grid
+from wend.search.kernel import UNREACHABLE, jit
+
+
+@jit
+def _flood(tables, distance, order, tail, limit):
+    """Go on from the first `tail` cells until `limit` are reached; return their number. Mutates: distance, order."""
+    head = 0
+    while head < tail:
+        cell = order[head]
+        head += 1
+        bits = tables.moves[cell]
+        for d in range(8):
+            if bits >> d & 1:
+                beside = cell + tables.offset[d]
+                if distance[beside] == UNREACHABLE:
+                    if tail >= limit:
+                        return tail
+                    distance[beside] = distance[cell] + 1
+                    order[tail] = beside
+                    tail += 1
+    return tail
+
+
+def move_distances(
+    grid: Grid, sources: ArrayLike, *, nearest: int | None = None
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """The number of moves from the source cells to every cell, UNREACHABLE where there is no way, and the cells reached
+    in the order of that number; only the `nearest` so many of them, if that is given."""
+    begin = np.atleast_1d(np.asarray(sources, dtype=np.int32))
+    distance = np.full(grid.size, UNREACHABLE, dtype=np.int32)
+    order = np.empty(grid.size, dtype=np.int32)
+    distance[begin] = 0
+    order[: begin.size] = begin
+    reached = _flood(grid.tables, distance, order, begin.size, grid.size if nearest is None else nearest)
+    return distance, order[:reached]
