@@ -9,7 +9,7 @@ from wend.grid import Grid
 from wend.planners.base import Agents
 from wend.rules import Judge, Violation
 from wend.search.kernel import NO_CELL
-from wend.world.trace import Trace
+from wend.world.trace import Event, Trace
 
 
 class Referee:
@@ -42,14 +42,24 @@ def judge_trace(trace: Trace) -> list[Violation]:
     grid = trace.grid.copy()
     judge = Judge(grid)
     cells = trace.positions()
-    edits: dict[int, list[tuple[str, list[tuple[int, int]]]]] = {}
-    for event in trace.events_of("blocked", "unblocked"):
-        edits.setdefault(event.tick, []).append((event.kind, [(x, y) for x, y in event.data["cells"]]))
+    events: dict[int, list[Event]] = {}
+    for event in trace.events:
+        events.setdefault(event.tick, []).append(event)
     nowhere = np.full(trace.agents, NO_CELL, dtype=np.int32)
-    found = judge.judge(0, nowhere, cells[0])
+    found: list[Violation] = []
     for tick in range(trace.ticks + 1):
-        for kind, points in edits.get(tick, ()):
-            (grid.block if kind == "blocked" else grid.unblock)(points)
+        # Between two ticks the map is edited, some agents leave and others appear, also where one has just left.
+        stand = cells[tick].copy()
+        for event in events.get(tick, ()):
+            if event.kind == "removed":
+                stand[event.agent] = NO_CELL
+            elif event.kind in ("blocked", "unblocked"):
+                points = [(x, y) for x, y in event.data["cells"]]
+                (grid.block if event.kind == "blocked" else grid.unblock)(points)
+        if tick in events:
+            found += judge.judge(tick, nowhere, stand)
         if tick < trace.ticks:
-            found += judge.judge(tick + 1, cells[tick], cells[tick + 1])
+            move = cells[tick + 1].copy()
+            move[[event.agent for event in events.get(tick + 1, ()) if event.kind == "added"]] = NO_CELL
+            found += judge.judge(tick + 1, stand, move)
     return found

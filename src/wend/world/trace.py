@@ -71,7 +71,7 @@ class Trace:
 
     def positions(self) -> NDArray[np.int32]:
         """[ticks + 1, agents] the cell of every agent after every tick: NO_CELL where it is not there, OFF_MAP where a
-        trace that Wend did not make leads it off the map."""
+        trace that Wend did not make leads it off the map. Who leaves after a tick is still there, who comes is too."""
         if self._cells is None:
             offset = np.zeros(ABSENT + 1, dtype=np.int32)
             offset[1:ABSENT] = [dy * self.grid.width + dx for dx, dy in zip(DX, DY, strict=True)]

@@ -73,6 +73,27 @@ def test_a_saved_trace_is_the_same_trace(trace: Trace, tmp_path) -> None:
     assert (tmp_path / "again.wend").read_bytes() == path.read_bytes()
 
 
+@pytest.mark.small
+def test_a_place_may_change_hands_between_two_ticks() -> None:
+    world = World(Grid.from_text("....\n...."), "lra")
+    first = world.add((0, 0), (3, 0))
+    world.tick()
+    world.remove(first)
+    second = world.add((1, 0), (0, 0))
+    world.tick()
+    world.remove(second)
+    world.block([(0, 0)])
+    world.tick()
+    assert judge_trace(world.trace()) == []
+
+
+def test_who_appears_in_a_wall_or_on_another_is_found(trace: Trace) -> None:
+    late = next(event for event in trace.events if event.kind == "added" and event.tick == 2)
+    late.data["at"] = trace.grid.xy(int(trace.positions()[2, 0]))
+    trace = Trace(trace.grid, trace.moves, trace.events, trace.plan_ms, trace.expansions)
+    assert "tick 2: collision of agent 0 and 1" in str(judge_trace(trace)[0])
+
+
 def test_planted_violations_are_found_in_a_trace(trace: Trace) -> None:
     trace.moves[0, 0] = 1       # north, off the map
     assert trace.positions()[1, 0] == OFF_MAP
