@@ -24,6 +24,7 @@ from wend.errors import ParameterError, UnknownNameError, WendError
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from wend.experiments.runner import Tally
     from wend.grid import Grid
     from wend.planners.base import Parameter
     from wend.problem import Problem
@@ -360,6 +361,115 @@ def _print_written(path: Path, json: bool) -> None:
         _print_json({"file": str(path), "bytes": path.stat().st_size})
     else:
         print(path.resolve())
+
+
+# --- wend bench, report ----------------------------------------------------------------------------------------------
+
+Out = Annotated[Path | None, typer.Option(help="The results folder; results/NAME by default.")]
+Baseline = Annotated[str | None, typer.Option(help="The algorithm that tables show differences to.")]
+
+
+@app.command()
+def bench(
+    name: Annotated[str | None, typer.Argument(help="An experiment, such as silver/figures; without it they are listed.")] = None,
+    scale: Annotated[str, typer.Option(help="quick (minutes), standard (an hour) or full (the paper's size).")] = "quick",
+    jobs: Annotated[int, typer.Option(help="Processes on this machine.")] = 1,
+    cluster: Annotated[str | None, typer.Option(help="The address of a running Dask scheduler, instead.")] = None,
+    out: Out = None,
+    baseline: Baseline = None,
+    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Run jobs that ended in an error again.")] = False,
+    json: Json = False,
+) -> None:
+    """Run an experiment, or what is missing of it, and report."""
+    _needs_experiments()
+    from wend.experiments.runner import run_experiment
+    from wend.experiments.spec import list_specs, load_spec
+
+    if name is None:
+        return _print_specs({known: load_spec(known).title for known in list_specs()}, json)
+    spec = load_spec(name)
+    folder = out or Path("results") / spec.name
+    with _bench_progress(spec.name) as progress:
+        tally = run_experiment(
+            spec, scale, out=folder, workers=jobs, cluster=cluster, retry_failed=retry_failed, progress=progress
+        )
+    said = f"{tally.ran} jobs run, {tally.failed} of them failed, {tally.kept} were done before; results in {folder}"
+    print(said, file=sys.stderr)
+    _print_report(spec.name if name == spec.name else name, folder, scale, baseline, json, html=None, markdown=None)
+    return None
+
+
+@app.command()
+def report(
+    name: Annotated[str, typer.Argument(help="An experiment, such as silver/figures.")],
+    out: Out = None,
+    scale: Annotated[str | None, typer.Option(help="Which scale; by default the largest that is complete.")] = None,
+    baseline: Baseline = None,
+    html: Annotated[Path | None, typer.Option(help="Write the report to this page, one file.")] = None,
+    markdown: Annotated[Path | None, typer.Option(help="Write the report's tables to this file.")] = None,
+    json: Json = False,
+) -> None:
+    """Put the results beside the paper's: tables, figures, and which of its sentences hold."""
+    _needs_experiments()
+    _print_report(name, out, scale, baseline, json, html, markdown)
+
+
+def _print_report(
+    name: str,
+    out: Path | None,
+    scale: str | None,
+    baseline: str | None,
+    json: bool,
+    html: Path | None,
+    markdown: Path | None,
+) -> None:
+    from rich.console import Console
+
+    from wend.experiments.report import make_report
+    from wend.experiments.spec import load_spec
+    from wend.experiments.store import Store
+    from wend.files import replacing
+
+    spec = load_spec(name)
+    made = make_report(spec, Store(out or Path("results") / spec.name), scale=scale, baseline=baseline)
+    for path, text in ((html, made.to_html), (markdown, made.to_markdown)):
+        if path is not None:
+            with replacing(path) as file:
+                file.write(text().encode())
+            print(f"written to {path}", file=sys.stderr)
+    if json:
+        _print_json(made.to_json())
+    else:
+        made.print(Console(highlight=False, width=None if sys.stdout.isatty() else 120))
+
+
+def _needs_experiments() -> None:
+    """Say what to install where the extra is not."""
+    from importlib.util import find_spec
+
+    missing = [module for module in ("duckdb", "joblib", "matplotlib", "pyarrow") if find_spec(module) is None]
+    if missing:
+        raise ParameterError(f"experiments need {', '.join(missing)}: pip install 'wend[experiments]'")
+
+
+def _print_specs(titles: dict[str, str], json: bool) -> None:
+    if json:
+        _print_json({"experiments": titles})
+    else:
+        _print_table("Experiments", ("name", "what it measures"), list(titles.items()))
+
+
+@contextmanager
+def _bench_progress(name: str) -> Iterator[Callable[[Tally], None]]:
+    """A progress bar with an estimate of what is left."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    talk = _talk()
+    columns = (TextColumn(name), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left"),
+               TimeRemainingColumn())  # fmt: skip
+    with Progress(*columns, console=talk, disable=not talk.is_terminal) as bar:
+        shown = bar.add_task(name, total=None)
+        yield lambda tally: bar.update(shown, total=tally.total - tally.kept, completed=tally.ran)
 
 
 # --- wend algorithms, maps, data, version ----------------------------------------------------------------------------

@@ -168,6 +168,40 @@ def ticks_until_moved(trace: Trace, *, share: float = 0.95) -> int | None:
     return int(when[0]) + 1 if when.size else None
 
 
+def hard_stops(trace: Trace) -> Floats:
+    """[agents] how often each stopped dead: moved in one tick and stood still, off its goal, in the next."""
+    agents = counted(trace)
+    moved = (trace.moves[:, agents] != WAIT) & (trace.moves[:, agents] != ABSENT)
+    stands = trace.moves[:, agents] == WAIT
+    off_goal = trace.positions()[1:-1, agents] != _goal_cells(trace) if trace.ticks else moved
+    return np.asarray((moved[:-1] & stands[1:] & off_goal).sum(axis=0), dtype=np.float64)
+
+
+def peak_density(trace: Trace) -> float:
+    """The largest share of the passable cells in a 5x5 neighbourhood of an agent that was ever occupied, 0 to 1."""
+    height, width = trace.grid.height, trace.grid.width
+
+    def neighbourhoods(mask: NDArray[np.int64]) -> NDArray[np.int64]:
+        sums = np.pad(mask, 3).cumsum(axis=0).cumsum(axis=1)
+        return np.asarray(sums[5:, 5:] - sums[:-5, 5:] - sums[5:, :-5] + sums[:-5, :-5])
+
+    room = neighbourhoods(trace.grid.passable.astype(np.int64))[:height, :width].ravel()
+    peak = 0.0
+    for cells in trace.positions():
+        there = cells[cells >= 0]
+        occupied = np.zeros(height * width, dtype=np.int64)
+        occupied[there] = 1
+        crowd = neighbourhoods(occupied.reshape(height, width))[:height, :width].ravel()
+        peak = max(peak, float((crowd[there] / np.maximum(room[there], 1)).max(initial=0.0)))
+    return peak
+
+
+def repaths(trace: Trace) -> float | None:
+    """Searches that the planner made anew, per agent; None if the trace does not say."""
+    agents = counted(trace).size
+    return trace.meta["repaths"] / agents if "repaths" in trace.meta and agents else None
+
+
 def expansions(trace: Trace) -> int:
     """Nodes that the planner expanded in all."""
     return int(trace.expansions.sum())

@@ -76,6 +76,25 @@ def test_clocks(run: Trace) -> None:
 
 
 @pytest.mark.small
+def test_crowds() -> None:
+    stops = trace_of(
+        "......", [((0, 0), (5, 0)), ((5, 0), (4, 0))],
+        [[E, WEST], [W, W], [W, W], [E, W], [W, W]],
+    )  # fmt: skip
+    assert metrics.hard_stops(stops).tolist() == [2, 0]     # to stand on the goal is no stop
+    assert metrics.peak_density(stops) == pytest.approx(2 / 4)      # in the end one stands at 2 and one at 4: cells 2..5
+    alone = trace_of("...\n...\n...", [((1, 1), (1, 1))], [[W]])
+    assert metrics.peak_density(alone) == pytest.approx(1 / 9)
+    assert metrics.repaths(alone) is None
+    world = World(Grid.from_text("......"), "lra")
+    world.add((0, 0), (5, 0))
+    world.add((5, 0), (0, 0))
+    for _ in range(4):
+        world.tick()
+    assert metrics.repaths(world.trace()) == 1      # each met the other once, and searched again
+
+
+@pytest.mark.small
 def test_the_last_order_counts_and_strangers_do_not() -> None:
     world = World(Grid.from_text("......"), "lra")
     agent = world.add((0, 0), (1, 0))

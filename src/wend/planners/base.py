@@ -167,6 +167,10 @@ class Planner(ABC):
     def plan(self, proposal: Proposal, budget: Budget) -> None:
         """Enter the next cell of every controlled agent, within the budget. Called once per tick."""
 
+    def repaths(self) -> int:
+        """How many searches were made anew so far for agents that had a way already."""
+        return 0
+
     # What happened between two ticks. The state already shows it; a planner forgets what it invalidates, and no more.
 
     def agent_added(self, agent: int) -> None:

@@ -76,6 +76,7 @@ class Turn(NamedTuple):
     agent: np.ndarray   # int32[1]      the agent to look at next
     within: np.ndarray  # bool[1]       whether its search was begun
     spent: np.ndarray   # int64[1]      expansions made by the last call
+    repaths: np.ndarray # int64[1]      forced searches begun so far
     entered: np.ndarray # int32[cells]  the agent that last moved there, or NO_AGENT
 
 
@@ -129,6 +130,7 @@ def search_phase(tables, agents, occupant, routes, turn, search, next_cell, seed
                 draw = scramble(scramble(seed) ^ scramble(agent) ^ routes.searches[agent])
                 begin(tables, search, cell, agents.goal[agent], noise * routes.agitation[agent], draw)
                 seen = routes.seen[agent]
+                turn.repaths[0] += seen != _LOOK_FIRST
                 if seen == _LOOK_FIRST:
                     seen = look_around(tables, agents, occupant, turn.entered, next_cell, agent)
                 for d in range(8):
@@ -214,8 +216,9 @@ class LocalRepair(Planner):
         cells = state.grid.size
         self._search = make_search(cells)
         self._turn = Turn(
-            np.zeros(1, np.int32), np.zeros(1, np.bool_), np.zeros(1, np.int64), np.full(cells, NO_AGENT, np.int32)
-        )
+            np.zeros(1, np.int32), np.zeros(1, np.bool_), np.zeros(1, np.int64), np.zeros(1, np.int64),
+            np.full(cells, NO_AGENT, np.int32),
+        )  # fmt: skip
         self._routes = Routes(np.zeros((0, _FIRST_ROOM), np.uint8), *(np.zeros(0, np.int32) for _ in range(6)))
         self._make_room(state.agents.cell.size, _FIRST_ROOM)
 
@@ -245,6 +248,9 @@ class LocalRepair(Planner):
         more_columns = max(moves - columns, columns) if moves > columns else 0
         step = np.pad(self._routes.step, ((0, more_rows), (0, more_columns)))
         self._routes = Routes(step, *(np.pad(array, (0, more_rows)) for array in self._routes[1:]))
+
+    def repaths(self) -> int:
+        return int(self._turn.repaths[0])
 
     def agent_added(self, agent: int) -> None:
         self._make_room(agent + 1, 0)

@@ -7,7 +7,7 @@ defined at module level, each field commented with dtype, shape, meaning and uni
 array. Arithmetic that may leave 32 bits says `np.int64(...)`, so that plain Python (NUMBA_DISABLE_JIT=1) agrees.
 "Does this entry belong to the current search?" is answered by a stamp, never by clearing an array.
 
-`_nrt=False` switches off reference counting, which would cost a factor of five where arrays are read out of a
+`_nrt=False` switches off reference counting, which costs 1.5 to 5 times the time where arrays are read out of a
 NamedTuple. It is a private flag of Numba: it stands here and nowhere else, pyproject.toml pins the range of versions,
 and `benchmarks/kernel_flag.py` shows when it stops working.
 

@@ -106,7 +106,7 @@ def _refill(open_list, mark, closed):
             size = 0
             while slot != _NOTHING:
                 entry = open_list.pool[slot]
-                if mark is None or mark[entry[2] & 0xFFFFFFFF] != closed:
+                if mark[entry[2] & 0xFFFFFFFF] != closed:
                     _heap_push(open_list.heap, size, entry[0], entry[1], entry[2])
                     size += 1
                 slot = entry[3]
@@ -117,10 +117,10 @@ def _refill(open_list, mark, closed):
 
 
 @jit
-def is_empty(open_list, mark=None, closed=0):
+def is_empty(open_list, mark, closed):
     """Whether nothing is left. Brings the next bucket to hand if need be. Mutates: open_list.
 
-    A search that marks its closed cells says how, so that their outdated entries need not pass through the heap.
+    A cell with `mark` = `closed` is closed: its outdated entries need not pass through the heap.
     """
     return open_list.tally[_HEAPED] == 0 and not _refill(open_list, mark, closed)
 

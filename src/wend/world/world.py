@@ -120,6 +120,7 @@ class World:
         self._codes: list[NDArray[np.uint8]] = []
         self._plan_ms: list[float] = []
         self._expansions: list[int] = []
+        self.expansions = 0                                 # nodes that the planner expanded so far
         self._hash = hashlib.blake2b(self.grid.digest().encode(), digest_size=16).digest()
         self._referee = Referee(self.grid)
         nobody = Agents(*(np.zeros(0, dtype=kind) for kind in (np.int32, np.int32, np.bool_, np.bool_)))
@@ -254,6 +255,7 @@ class World:
             code, self._waited, self._been_home,
         )  # fmt: skip
         state.tick += 1
+        self.expansions += allowance.spent
 
         # 5. What happened is written down.
         self._hash = hashlib.blake2b(self._hash + agents.cell.astype("<i4").tobytes(), digest_size=16).digest()
@@ -267,22 +269,26 @@ class World:
         *,
         max_ticks: int | None = None,
         time_limit_s: float | None = None,
+        max_expansions: int | None = None,
         budget: int | None = None,
         budget_ms: float | None = None,
         progress: Callable[[World], None] | None = None,
     ) -> str:
-        """Tick until everybody is home or a limit is reached; return `done`, `max-ticks` or `time-limit`.
+        """Tick until everybody is home or a limit is reached; return `done`, `max-ticks`, `time-limit` or `expansions`.
 
-        `time_limit_s` counts the time spent in ticks, the budgets are per tick. `progress` is called after each tick.
+        `time_limit_s` counts the time spent in ticks, `max_expansions` the nodes expanded, both in this run; the budgets
+        are per tick. `progress` is called after each tick.
         """
-        if max_ticks is None and time_limit_s is None:
-            raise ParameterError("a run needs a limit, max_ticks or time_limit_s: some problems are never solved")
-        first_tick, spent_s = self.ticks, 0.0
+        if max_ticks is None and time_limit_s is None and max_expansions is None:
+            raise ParameterError("a run needs a limit, such as max_ticks: some problems are never solved")
+        first_tick, first_expansions, spent_s = self.ticks, self.expansions, 0.0
         while not self.all_home():
             if max_ticks is not None and self.ticks - first_tick >= max_ticks:
                 return "max-ticks"
             if time_limit_s is not None and spent_s >= time_limit_s:
                 return "time-limit"
+            if max_expansions is not None and self.expansions - first_expansions >= max_expansions:
+                return "expansions"
             began = time.perf_counter()
             self.tick(budget=budget, budget_ms=budget_ms)
             spent_s += time.perf_counter() - began
@@ -347,7 +353,8 @@ class World:
             moves[tick, : code.size] = code
         return Trace(
             self._start_grid, moves, list(self._events),
-            np.array(self._plan_ms, dtype=np.float64), np.array(self._expansions, dtype=np.int64), meta,
+            np.array(self._plan_ms, dtype=np.float64), np.array(self._expansions, dtype=np.int64),
+            {"repaths": self.planner.repaths(), **meta},
         )  # fmt: skip
 
     # --- behind the scenes -----------------------------------------------------------------------------------------

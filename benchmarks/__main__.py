@@ -1,0 +1,55 @@
+"""Run benchmarks and print a table: `python -m benchmarks [NAME ...] [--json]`."""
+
+from __future__ import annotations
+
+import importlib
+import json as json_module
+import os
+import platform
+import sys
+from typing import Annotated
+
+import numba
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.measure import COLUMNS, Row
+from wend import __version__
+from wend.errors import UnknownNameError
+
+NAMES = ("astar", "kernel_flag", "startup", "idle_world", "load_map", "edits", "runner")
+
+
+def main(
+    names: Annotated[list[str] | None, typer.Argument(help=f"Which ones: {', '.join(NAMES)}. Default: all.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
+) -> None:
+    """Measure speed, as ratios to baselines in the same run."""
+    for name in names or ():
+        if name not in NAMES:
+            print(f"benchmarks: {UnknownNameError('benchmark', name, NAMES)}", file=sys.stderr)
+            raise typer.Exit(2)
+    results: dict[str, list[Row]] = {}
+    for name in names or NAMES:
+        print(f"{name} ...", file=sys.stderr)
+        results[name] = importlib.import_module(f"benchmarks.{name}").run()
+    about = {
+        "wend": __version__,
+        "python": platform.python_version(),
+        "numba": numba.__version__,
+        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+    }
+    if json:
+        rows = [{"benchmark": name, **row.as_json()} for name, found in results.items() for row in found]
+        print(json_module.dumps({**about, "rows": rows}))
+        return
+    table = Table("benchmark", *COLUMNS, title=", ".join(f"{key} {value}" for key, value in about.items()))
+    for name, found in results.items():
+        for row in found:
+            table.add_row(name, *row.cells())
+    Console(highlight=False, width=None if sys.stdout.isatty() else 180).print(table)
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,94 @@
+"""A report's figures, drawn as SVG that stands inside a page.
+
+Text stays text, in the page's own font, and everything that is neither curve nor band takes the page's text colour, so that
+one drawing is right on a light and on a dark page. The same points give the same bytes.
+"""
+
+from __future__ import annotations
+
+import html
+import io
+import re
+import textwrap
+import warnings
+from typing import TYPE_CHECKING
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from wend.experiments.measures import MEASURES
+
+if TYPE_CHECKING:
+    from wend.experiments.report import Mean, Sheet
+
+_PAGE_COLOUR = "#010203"    # replaced by the page's text colour in the finished drawing
+_COLOURS = ("#3b82d6", "#e0701b", "#1f9d6b", "#c2549d", "#b58900", "#7a6fe0", "#d1495b", "#3aa6b9")
+_MARKERS = "osD^vPX*"
+_LINES = ("-", "--", ":")   # once all colours are used
+_MOST_TICKS = 12            # up to so many x values are all named on the axis
+_LOGARITHMIC_FROM = 50.0    # a curve that is so many times another one would hide it on a linear axis
+
+_STYLE = {
+    "svg.fonttype": "none",
+    "text.parse_math": False,   # a $ in a label is a $
+    "font.size": 9.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.6,
+    "grid.alpha": 0.15,
+    "legend.frameon": False,
+    **dict.fromkeys(("figure.facecolor", "axes.facecolor", "savefig.facecolor"), "none"),
+    **dict.fromkeys(
+        ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color", "grid.color"), _PAGE_COLOUR
+    ),
+}
+
+
+def draw(sheet: Sheet, x_label: str) -> str:
+    """An SVG element with a curve for each column of the sheet over its rows, and a band for each interval."""
+    file = io.StringIO()
+    # A label in a script that the fonts do not have is the browser's to show; the warning would be nobody's.
+    with warnings.catch_warnings(), matplotlib.rc_context({**_STYLE, "svg.hashsalt": sheet.id}):
+        warnings.simplefilter("ignore")
+        figure = Figure(figsize=(7.2, 3.7), layout="constrained")
+        axes = figure.add_subplot()
+        _draw_curves(axes, sheet)
+        axes.set_xlabel(x_label)
+        axes.grid(True)
+        figure.savefig(file, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
+    drawing = file.getvalue()
+    drawing = drawing[drawing.index("<svg ") :].replace(_PAGE_COLOUR, "currentColor")
+    drawing = re.sub(r'<g id="[^"]*"', "<g", drawing)       # two drawings of one page would share these names
+    return drawing.replace("<svg ", f'<svg role="img" aria-label="{html.escape(sheet.title)}" ', 1)
+
+
+def _draw_curves(axes: Axes, sheet: Sheet) -> None:
+    measure = MEASURES[sheet.metrics[0]]
+    factor = 100.0 if measure.percent else 1.0
+    means = np.array([[entry.mean.value if entry.mean else np.nan for entry in line] for line in sheet.entries]) * factor
+    widths = np.array([[_width(entry.mean) for entry in line] for line in sheet.entries]) * factor
+    numeric = all(isinstance(x, (int, float)) for x in sheet.rows)
+    xs = np.array(sheet.rows if numeric else range(len(sheet.rows)), dtype=float)
+    curves = []
+    for k, _ in enumerate(sheet.columns):
+        colour, line = _COLOURS[k % len(_COLOURS)], _LINES[k // len(_COLOURS) % len(_LINES)]
+        curves += axes.plot(xs, means[:, k], line, color=colour, marker=_MARKERS[k % len(_MARKERS)], markersize=4, lw=1.6)
+        low, high = means[:, k] - widths[:, k], means[:, k] + widths[:, k]
+        if measure.percent:
+            low, high = np.clip(low, 0, 100), np.clip(high, 0, 100)
+        axes.fill_between(xs, low, high, color=colour, alpha=0.16, lw=0)
+    if xs.size <= _MOST_TICKS or not numeric:
+        axes.set_xticks(xs, [str(x) for x in sheet.rows])
+    smallest, largest = np.nanmin(means), np.nanmax(means)
+    if smallest > 0 and largest > _LOGARITHMIC_FROM * smallest:
+        axes.set_yscale("log")
+    elif smallest >= 0 and not measure.percent:
+        axes.set_ylim(bottom=0)
+    axes.set_ylabel("\n".join(textwrap.wrap(measure.help + (" (%)" if measure.percent else ""), 44)))
+    axes.legend(curves, [str(name) for name in sheet.columns], loc="upper left", bbox_to_anchor=(1, 1))
+
+
+def _width(mean: Mean | None) -> float:
+    return np.nan if mean is None or mean.half_width is None else mean.half_width

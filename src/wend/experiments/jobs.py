@@ -1,0 +1,167 @@
+"""What a worker does: a job in, a row out. It needs the installed package and the data folder, and nothing else.
+
+A spec's `job` names the function that does the work: `run`, a run in a world, or `package.module:function` for one's own.
+Such a function takes the job and returns columns of the row; whatever it raises becomes the row's error.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import importlib
+import json
+import multiprocessing
+import os
+import platform
+import time
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numba
+
+from wend import __version__
+from wend.errors import UnknownNameError
+from wend.experiments.measures import MEASURES
+from wend.experiments.spec import Job
+from wend.experiments.store import SCHEMA, Row
+from wend.grid import Grid
+from wend.planners import registry
+from wend.problem import Problem
+from wend.scenarios import make_problem
+from wend.sources import load_scenario
+from wend.world.world import World, warm_up
+
+JOBS = {"run": "wend.experiments.jobs:run_in_world"}
+
+HARD_LIMIT_GRACE_S = 2.0    # for a tick that is under way; then the worker process is ended
+
+
+class _HardLimit(Exception):
+    """The job has been at it for too long."""
+
+
+def run_job(job: Job, about: Row) -> Row:
+    """Do a job and return its row, also if it fails. `about` is what the runner knows: experiment, spec hash, commit."""
+    began = time.perf_counter()
+    numba.set_num_threads(1)        # jobs that are timed must not compete with themselves
+    row = {**_described(job), **about, **_machine()}
+    try:
+        with_deadline = multiprocessing.parent_process() is not None
+        if with_deadline:           # a worker of ours: if a single tick never ends, the process does
+            deadline = float(job["limits"]["hard_seconds"]) + HARD_LIMIT_GRACE_S
+            faulthandler.dump_traceback_later(deadline, exit=True, file=_nowhere())
+        try:
+            row |= job_function(job["job"])(job)
+        finally:
+            if with_deadline:
+                faulthandler.cancel_dump_traceback_later()
+    except Exception as error:      # recorded, and no reason to stop the others
+        row |= {"stopped_by": "error", "error": f"{type(error).__name__}: {error}"}
+    return row | {"job_seconds": time.perf_counter() - began}
+
+
+def failed_row(job: Job, about: Row, stopped_by: str, error: str) -> Row:
+    """The row of a job whose worker did not live to write it."""
+    return {**_described(job), **about, **_machine(), "stopped_by": stopped_by, "error": error}
+
+
+def job_function(name: str) -> Callable[[Job], Row]:
+    """The function that a spec's `job` names."""
+    module, _, function = JOBS.get(name, name).partition(":")
+    try:
+        found: Callable[[Job], Row] = getattr(importlib.import_module(module), function)
+    except (ImportError, AttributeError, ValueError):
+        raise UnknownNameError("job", name, [*JOBS, "package.module:function"]) from None
+    return found
+
+
+def run_in_world(job: Job) -> Row:
+    """Bring the agents of a problem home, and measure how that went."""
+    limits = job["limits"]
+    give_up = time.perf_counter() + float(limits["hard_seconds"])
+
+    def keep_to_hard_limit(_: World) -> None:
+        if time.perf_counter() > give_up:
+            raise _HardLimit
+
+    grid = load_grid(job["map"], job["connectivity"], job["corner_cutting"])
+    problem = load_problem(grid, job)
+    planner = registry.create(job["algorithm"], **job["parameters"])
+    _warm(job["algorithm"], json.dumps(job["parameters"], sort_keys=True))
+    world = World.from_problem(problem, planner, seed=job["instance"], on_violation="record")
+    try:
+        stopped_by = world.run(
+            max_ticks=limits["max_ticks"],
+            time_limit_s=limits["seconds"],
+            max_expansions=limits["expansions"],
+            progress=keep_to_hard_limit,
+        )
+    except _HardLimit:
+        stopped_by = "hard-limit"
+    trace = world.trace(time_limit=limits["seconds"])
+    parameters = {p.name: getattr(planner, p.name) for p in planner.parameters()}
+    return {
+        "parameters": json.dumps(parameters, sort_keys=True),
+        "stopped_by": stopped_by,
+        "state_hash": world.state_hash(),
+        "violations": len(world.violations),
+        **{name: MEASURES[name].of(trace) for name in job["metrics"]},
+    }
+
+
+@lru_cache(maxsize=4)
+def load_grid(source: str, connectivity: int, corner_cutting: bool) -> Grid:
+    """A map; the last few are kept, since the jobs of a map follow each other."""
+    return Grid.load(source, connectivity=connectivity, corner_cutting=corner_cutting)
+
+
+def load_problem(grid: Grid, job: Job) -> Problem:
+    """The problem that a job is about."""
+    if job["scen"]:
+        return Problem.from_scen(grid, load_scenario(job["scen"]), agents=job["agents"])
+    return make_problem(job["problem"], grid, agents=job["agents"], seed=job["instance"])
+
+
+@lru_cache(maxsize=256)
+def _warm(algorithm: str, parameters: str) -> None:
+    """Load an algorithm's kernels, once per process, so that no measured time contains it."""
+    warm_up(registry.create(algorithm, **json.loads(parameters)))
+
+
+@lru_cache(maxsize=1)
+def _nowhere() -> Any:
+    return open(os.devnull, "w")    # noqa: SIM115      kept open: the watchdog writes to it when it fires
+
+
+def _described(job: Job) -> Row:
+    return {
+        "id": job["id"],
+        "map": job["map"],
+        "problem": job["scen"] or job["problem"],
+        "agents": job["agents"],
+        "instance": job["instance"],
+        "seed": job["instance"],
+        "algorithm": job["algorithm"],
+        "label": job["label"],
+        "parameters": json.dumps(job["parameters"], sort_keys=True),
+        "limits": json.dumps(job["limits"], sort_keys=True),
+        **dict.fromkeys(job["metrics"]),
+    }
+
+
+@lru_cache(maxsize=1)
+def _machine() -> Row:
+    return {
+        "wend_version": __version__,
+        "cpu": _cpu_model(),
+        "threads": 1,
+        "python": platform.python_version(),
+        "schema": SCHEMA,
+    }
+
+
+def _cpu_model() -> str:
+    info = Path("/proc/cpuinfo")
+    names = [line for line in info.read_text().splitlines() if line.startswith("model name")] if info.exists() else []
+    return names[0].partition(":")[2].strip() if names else platform.processor() or platform.machine()

@@ -1,0 +1,146 @@
+"""The runner: what of a spec is not done yet, on this machine's cores or on a Dask cluster, into the store.
+
+Workers turn jobs into rows; only the runner writes, one file per row. So a runner that is killed loses the jobs in
+flight and nothing else, workers need no common disk, and starting again does what is missing.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from joblib import Parallel, delayed, parallel_config
+
+from wend.errors import ParameterError
+from wend.experiments.jobs import failed_row, job_function, load_grid, load_problem, run_job
+from wend.experiments.spec import Job, Spec
+from wend.experiments.store import Row, Store
+
+Progress = Callable[["Tally"], None]
+
+
+@dataclass
+class Tally:
+    """How far an experiment is."""
+
+    total: int
+    kept: int           # done before, and not done again
+    ran: int = 0
+    failed: int = 0     # of those that ran
+
+
+def run_experiment(
+    spec: Spec,
+    scale: str,
+    *,
+    out: str | Path,
+    workers: int = 1,
+    cluster: str | None = None,
+    retry_failed: bool = False,
+    progress: Progress | None = None,
+) -> Tally:
+    """Run what is not done yet. Everything that a wrong spec can break is found before the first job."""
+    if workers < 1:
+        raise ParameterError(f"--jobs is at least 1, not {workers}")
+    jobs = spec.jobs(scale)
+    job_function(spec.job)
+    _check_problems(jobs)
+    store = Store.create(out, spec.name)
+    if retry_failed:
+        store.forget(store.failed())
+    done = store.done()
+    pending = [job for job in jobs if job["id"] not in done]
+    tally = Tally(len(jobs), len(jobs) - len(pending))
+    about = {"experiment": spec.name, "spec_hash": spec.hash, "commit": _commit()}
+    for row in on_cluster(pending, about, cluster) if cluster else on_cores(pending, about, workers):
+        store.put(row)
+        tally.ran += 1
+        tally.failed += row.get("error") is not None
+        if progress is not None:
+            progress(tally)
+    return tally
+
+
+def _check_problems(jobs: list[Job]) -> None:
+    """Load every map once, and draw the largest problem on it, so that a bad name is an error now and not an hour later."""
+    largest: dict[tuple[str, str], Job] = {}
+    for job in jobs:
+        key = job["map"], job["scen"]
+        if key not in largest or job["agents"] > largest[key]["agents"]:
+            largest[key] = job
+    for job in largest.values():
+        if job["job"] == "run":
+            load_problem(load_grid(job["map"], job["connectivity"], job["corner_cutting"]), job)
+
+
+def on_cores(jobs: list[Job], about: Row, workers: int) -> Iterator[Row]:
+    """Rows from processes on this machine, as they come; with one worker from this very process."""
+    while jobs:
+        finished: set[str] = set()
+        try:
+            for row in _in_processes(jobs, about, workers):
+                finished.add(row["id"])
+                yield row
+            return
+        except BrokenProcessPool:
+            # Somebody killed its process. Whoever was in flight is tried alone, so that the culprit alone is blamed.
+            jobs = [job for job in jobs if job["id"] not in finished]
+            for job in jobs[: 3 * workers]:
+                yield _alone(job, about)
+            jobs = jobs[3 * workers :]
+
+
+def _in_processes(jobs: list[Job], about: Row, workers: int) -> Iterator[Row]:
+    with parallel_config("loky", inner_max_num_threads=1) if workers > 1 else parallel_config("sequential"):
+        parallel = Parallel(n_jobs=workers, return_as="generator_unordered", batch_size=1, pre_dispatch="2*n_jobs")
+        yield from parallel(delayed(run_job)(job, about) for job in jobs)
+
+
+def _alone(job: Job, about: Row) -> Row:
+    """The row of one job in a process of its own, also if that process dies."""
+    began = time.perf_counter()
+    try:
+        return next(_in_processes([job], about, workers=2))
+    except BrokenProcessPool:
+        limit = float(job["limits"]["hard_seconds"])
+        if time.perf_counter() - began >= limit:
+            return failed_row(job, about, "hard-limit", f"ended after its hard limit of {limit:g} s")
+        return failed_row(job, about, "error", "the worker process died")
+
+
+def on_cluster(jobs: list[Job], about: Row, address: str) -> Iterator[Row]:
+    """Rows from the workers of a Dask cluster, as they come. A worker that dies loses its job to another one."""
+    try:
+        import distributed
+    except ImportError:
+        raise ParameterError("a cluster needs the package `distributed`: pip install 'wend[cluster]'") from None
+    dask: Any = distributed         # it is not typed
+    try:
+        client = dask.Client(address, timeout="20s", set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise ParameterError(f"no Dask scheduler answers at {address}: {error}") from None
+    with client:
+        sent = {client.submit(run_job, job, about, key=f"wend-{job['id']}", pure=False): job for job in jobs}
+        for future in dask.as_completed(list(sent), loop=client.loop):
+            job = sent.pop(future)
+            if future.status == "finished":
+                yield future.result()
+            else:
+                yield failed_row(job, about, "error", f"on the cluster: {future.exception()!r}")
+            future.release()
+
+
+def _commit() -> str:
+    """The commit of the checkout that this package runs from, with a + if it was changed since; "" if it is none."""
+    git = ["git", "-C", str(Path(__file__).resolve().parent)]
+    try:
+        head = subprocess.run([*git, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=True)
+        changed = subprocess.run([*git, "status", "--porcelain", "-uno"], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return head.stdout.strip() + ("+" if changed.stdout.strip() else "")

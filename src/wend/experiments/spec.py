@@ -1,0 +1,287 @@
+"""A spec says what one table or figure of a paper measures, and what the paper printed. docs/experiments.md has the keys.
+
+A spec is a TOML file, `experiments/<paper>/<name>.toml`, found by the name `<paper>/<name>`. `load_spec` checks it key by key
+and word by word; `Spec.jobs(scale)` expands it into jobs. A job is a plain dict of JSON values that says everything about
+one run; its id is a hash of it, so that the same run has the same id in every scale, on every machine, for ever.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import itertools
+import json
+import re
+import tomllib
+import types
+import typing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from wend.errors import FormatError, UnknownNameError, WendError
+from wend.experiments.measures import MEASURES
+from wend.planners import registry
+
+SCALES = ("quick", "standard", "full")
+EVERY_PLANNER = "every"         # as an algorithm's name: all that are registered
+
+Job = dict[str, Any]
+
+_RANGE = re.compile(r"\{(\d+)\.\.(\d+)\}")
+
+
+@dataclass(frozen=True)
+class ProblemSpec:
+    """Which problems are drawn."""
+
+    kind: str = "random"            # a kind of wend.scenarios, or "own": the kind that is named like the map's generator
+    scen: str = ""                  # instead: a scenario, with {map} for the map's last name and {instance} from 1
+    connectivity: int = 8
+    corner_cutting: bool = False
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What ends a run. The work limits count the planner's own work; the hard limit counts everything."""
+
+    max_ticks: int = 10_000
+    expansions: int | None = None       # in all ticks together; deterministic
+    seconds: float | None = None        # in ticks; depends on the machine
+    hard_seconds: float = 600.0         # after this the job is ended, and recorded as such
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How much of it is run."""
+
+    maps: list[str]                 # names, paths or generators; {0..9} stands for ten of them
+    agents: list[int]
+    instances: int
+
+
+@dataclass(frozen=True)
+class AlgorithmSpec:
+    """One contender."""
+
+    name: str                                                   # in the registry, or "every"
+    label: str = ""                                             # in the report; the registry's title by default
+    parameters: dict[str, Any] = field(default_factory=dict)
+    limits: dict[str, Any] = field(default_factory=dict)        # where its limits differ
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A curve for each series."""
+
+    id: str
+    title: str
+    y: str                          # a metric
+    x: str = "agents"               # a column of the results
+    series: str = "label"           # a column of the results
+    paper: str = ""                 # what the paper's figure shows, in words
+
+
+@dataclass(frozen=True)
+class Table:
+    """Means of one metric, by two columns of the results; or all metrics by one column."""
+
+    id: str
+    title: str
+    rows: str
+    columns: str = ""               # a column of the results; "" = one column for each of `values`
+    values: list[str] = field(default_factory=list)     # metrics
+    where: str = ""                 # an SQL condition on the results
+    paper: str = ""                 # what the paper's table shows, in words
+
+
+@dataclass(frozen=True)
+class PaperNumber:
+    """A number that the paper prints, and where ours is found."""
+
+    place: str                      # "Table I, row 3"
+    value: float
+    metric: str
+    where: str                      # an SQL condition on the results; ours is the mean of the metric over these rows
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence of the paper that our results bear out or do not."""
+
+    sentence: str
+    sql: str                        # a query on `results` with one boolean answer; NULL = not measured
+
+
+@dataclass(frozen=True)
+class Spec:
+    """One experiment."""
+
+    name: str
+    title: str
+    metrics: list[str]
+    scales: dict[str, Scale]
+    algorithms: list[AlgorithmSpec]
+    paper: str = ""
+    about: str = ""
+    job: str = "run"                # which function of wend.experiments.jobs makes a row
+    baseline: str = ""              # a label: tables show differences to it
+    problem: ProblemSpec = field(default_factory=ProblemSpec)
+    limits: Limits = field(default_factory=Limits)
+    figures: list[Figure] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
+    numbers: list[PaperNumber] = field(default_factory=list)
+    claims: list[Claim] = field(default_factory=list)
+    hash: str = ""                  # of the file
+
+    def contenders(self) -> list[AlgorithmSpec]:
+        """The algorithms that are registered by now, labelled; the others appear when they are."""
+        chosen: list[AlgorithmSpec] = []
+        for algorithm in self.algorithms:
+            names = registry.ALGORITHMS if algorithm.name == EVERY_PLANNER else [algorithm.name]
+            for name in names:
+                if name in registry.ALGORITHMS:
+                    label = algorithm.label or registry.ALGORITHMS[name].title
+                    chosen.append(dataclasses.replace(algorithm, name=name, label=label))
+        return chosen
+
+    def missing(self) -> list[str]:
+        """The algorithms that the spec names and nobody has registered yet."""
+        return [a.name for a in self.algorithms if a.name not in registry.ALGORITHMS and a.name != EVERY_PLANNER]
+
+    def jobs(self, scale: str) -> list[Job]:
+        """Everything there is to run, in a fixed order."""
+        if scale not in self.scales:
+            raise UnknownNameError(f"scale of {self.name}", scale, self.scales)
+        size = self.scales[scale]
+        maps = [name for pattern in size.maps for name in expand(pattern)]
+        jobs = itertools.product(maps, size.agents, range(size.instances), self.contenders())
+        return [self._job(*choice) for choice in jobs]
+
+    def _job(self, map: str, agents: int, instance: int, algorithm: AlgorithmSpec) -> Job:
+        short = map.split(":")[0].split("/")[-1]
+        job = {
+            "job": self.job,
+            "map": map,
+            "connectivity": self.problem.connectivity,
+            "corner_cutting": self.problem.corner_cutting,
+            "problem": short if self.problem.kind == "own" else self.problem.kind,
+            "scen": self.problem.scen.format(map=short, instance=instance + 1),
+            "agents": agents,
+            "instance": instance,
+            "algorithm": algorithm.name,
+            "parameters": algorithm.parameters,
+            "limits": {**dataclasses.asdict(self.limits), **algorithm.limits},
+            "metrics": sorted(self.metrics),
+        }
+        return {"id": job_id(job), "label": algorithm.label, **job}
+
+
+def job_id(job: Job) -> str:
+    """A name for a job that depends on nothing but what it does."""
+    return hashlib.blake2b(json.dumps(job, sort_keys=True).encode(), digest_size=10).hexdigest()
+
+
+def expand(pattern: str) -> list[str]:
+    """All names that a pattern stands for.
+
+    >>> expand("random:seed={0..2}")
+    ['random:seed=0', 'random:seed=1', 'random:seed=2']
+    """
+    found = _RANGE.search(pattern)
+    if not found:
+        return [pattern]
+    low, high = int(found[1]), int(found[2])
+    return [name for k in range(low, high + 1) for name in expand(pattern[: found.start()] + str(k) + pattern[found.end() :])]
+
+
+# --- finding and reading ---------------------------------------------------------------------------------------------
+
+
+def spec_folders() -> list[Path]:
+    """Where specs are looked for: here, in the installed package, and in the checkout that the package runs from."""
+    package = Path(__file__).resolve().parent
+    folders = [Path("experiments"), package / "specs", package.parents[2] / "experiments"]
+    return [folder for folder in folders if folder.is_dir()]
+
+
+def list_specs() -> dict[str, Path]:
+    """All specs by name."""
+    found: dict[str, Path] = {}
+    for folder in spec_folders():
+        for path in sorted(folder.rglob("*.toml")):
+            found.setdefault(path.relative_to(folder).with_suffix("").as_posix(), path)
+    return dict(sorted(found.items()))
+
+
+def load_spec(name: str) -> Spec:
+    """A spec by name, such as `silver/figures`, or by the path of its file."""
+    path = Path(name)
+    if path.suffix != ".toml":
+        known = list_specs()
+        if name not in known:
+            raise UnknownNameError("experiment", name, known)
+        path = known[name]
+    try:
+        text = path.read_bytes()
+        data = tomllib.loads(text.decode())
+    except FileNotFoundError:
+        raise FormatError(path, "there is no such file") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise FormatError(path, f"not TOML: {error}") from None
+    data |= {"name": path.stem if path.suffix == name[-5:] else name, "hash": hashlib.sha256(text).hexdigest()[:16]}
+    try:
+        spec: Spec = _build(Spec, data, "")
+        _check(spec)
+    except WendError as error:
+        raise FormatError(path, str(error)) from None
+    return spec
+
+
+def _check(spec: Spec) -> None:
+    """What the types cannot say."""
+    for name in spec.scales:
+        if name not in SCALES:
+            raise UnknownNameError("scale", name, SCALES)
+    used = [*spec.metrics, *(f.y for f in spec.figures), *(v for t in spec.tables for v in t.values)]
+    for metric in [*used, *(number.metric for number in spec.numbers)]:
+        if metric not in MEASURES:
+            raise UnknownNameError("metric", metric, MEASURES)
+        if metric not in spec.metrics:
+            raise FormatError("metrics", f"{metric} is shown but not measured: add it to the list")
+    for algorithm in spec.contenders():
+        registry.create(algorithm.name, **algorithm.parameters)
+        _build(Limits, algorithm.limits, f"limits of {algorithm.name}")
+
+
+def _build(cls: Any, data: Any, where: str) -> Any:
+    """An object of a dataclass from a TOML table, its keys and types checked all the way down."""
+    if not isinstance(data, dict):
+        raise FormatError(where or "the file", f"a table is needed, not {data!r}")
+    hints = typing.get_type_hints(cls)
+    for key in data:
+        if key not in hints:
+            raise UnknownNameError(f"key in {where}" if where else "key", key, hints)
+    for each in dataclasses.fields(cls):
+        required = each.default is dataclasses.MISSING and each.default_factory is dataclasses.MISSING
+        if required and each.name not in data:
+            raise FormatError(where or "the file", f"the key {each.name!r} is missing")
+    return cls(**{key: _value(hints[key], value, f"{where}.{key}" if where else key) for key, value in data.items()})
+
+
+def _value(kind: Any, value: Any, where: str) -> Any:
+    """A TOML value as the type that a field has."""
+    if dataclasses.is_dataclass(kind):
+        return _build(kind, value, where)
+    origin, parts = typing.get_origin(kind), typing.get_args(kind)
+    if origin is list and isinstance(value, list):
+        return [_value(parts[0], each, f"{where}[{k}]") for k, each in enumerate(value)]
+    if origin is dict and isinstance(value, dict):
+        return {key: _value(parts[1], each, f"{where}.{key}") for key, each in value.items()}
+    if origin is types.UnionType:
+        return _value(parts[0], value, where)
+    if kind is Any or (kind is float and type(value) in (int, float)):
+        return value
+    if origin is None and type(value) is kind:
+        return value
+    raise FormatError(where, f"{getattr(kind, '__name__', kind)} is needed, not {value!r}")

@@ -1,0 +1,215 @@
+"""The runner under everything that can go wrong: errors, deaths, hangs, kill -9, a worker of a cluster shot."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from wend.errors import MapError, ParameterError, ProblemError, UnknownNameError
+from wend.experiments.measures import MEASURES
+from wend.experiments.runner import run_experiment
+from wend.experiments.spec import Spec, load_spec
+from wend.experiments.store import Store
+
+ROOT = Path(__file__).resolve().parents[3]
+
+SPEC = """
+title = "A test of the runner"
+job = "tests.unit.experiments.own_jobs:{job}"
+metrics = ["ticks"]
+[limits]
+hard_seconds = {hard_seconds}
+[scales.quick]
+maps = ["open:"]
+agents = {agents}
+instances = {instances}
+[[algorithms]]
+name = "lra"
+"""
+
+WORLD = """
+title = "Small runs in a world"
+metrics = ["completion_rate", "ticks", "expansions", "cycles", "peak_density", "repaths", "plan_seconds"]
+[problem]
+connectivity = 4
+[limits]
+max_ticks = 60
+expansions = 20000
+[scales.quick]
+maps = ["random:seed={0..2}"]
+agents = [20, 60]
+instances = 2
+[[algorithms]]
+name = "lra"
+"""
+
+
+def spec_of(folder: Path, job: str, *, agents: tuple[int, ...] = (1, 2, 3), instances: int = 2, hard: float = 60) -> Spec:
+    path = folder / "test.toml"
+    path.write_text(SPEC.format(job=job, agents=list(agents), instances=instances, hard_seconds=float(hard)))
+    return load_spec(str(path))
+
+
+def rows(out: Path, spec: Spec, columns: str) -> list[tuple]:
+    ids = [job["id"] for job in spec.jobs("quick")]
+    return Store(out).results(ids).execute(f"SELECT {columns} FROM results ORDER BY id").fetchall()
+
+
+def test_everything_is_run_once(tmp_path) -> None:
+    spec = spec_of(tmp_path, "fine")
+    seen: list[int] = []
+    tally = run_experiment(spec, "quick", out=tmp_path / "r", progress=lambda t: seen.append(t.ran))
+    assert (tally.total, tally.kept, tally.ran, tally.failed) == (6, 0, 6, 0)
+    assert seen == [1, 2, 3, 4, 5, 6]
+    again = run_experiment(spec, "quick", out=tmp_path / "r")
+    assert (again.kept, again.ran) == (6, 0)
+    found = rows(tmp_path / "r", spec, "ticks, experiment, wend_version, cpu, threads, schema, spec_hash, seed, instance")
+    assert sorted(value[0] for value in found) == [10, 11, 20, 21, 30, 31]
+    for row in found:
+        assert all(value not in (None, "") for value in row)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_job_that_raises_is_recorded_and_the_others_run(tmp_path, workers) -> None:
+    spec = spec_of(tmp_path, "raises")
+    tally = run_experiment(spec, "quick", out=tmp_path / "r", workers=workers)
+    assert (tally.ran, tally.failed) == (6, 2)
+    errors = {(a, e, s) for a, e, s in rows(tmp_path / "r", spec, "agents, error, stopped_by")}
+    assert errors == {(1, None, "done"), (2, "ValueError: two is too many", "error"), (3, None, "done")}
+    assert run_experiment(spec, "quick", out=tmp_path / "r").ran == 0
+    assert run_experiment(spec, "quick", out=tmp_path / "r", retry_failed=True).ran == 2
+
+
+def test_a_job_that_kills_its_worker_is_recorded_and_the_others_run(tmp_path) -> None:
+    spec = spec_of(tmp_path, "dies", agents=(1, 2, 3, 4, 5), instances=2)
+    tally = run_experiment(spec, "quick", out=tmp_path / "r", workers=2)
+    assert (tally.ran, tally.failed) == (10, 2)
+    errors = {(a, e) for a, e in rows(tmp_path / "r", spec, "agents, error")}
+    assert errors == {(2, "the worker process died")} | {(a, None) for a in (1, 3, 4, 5)}
+
+
+def test_a_job_past_its_hard_limit_is_ended_and_recorded(tmp_path) -> None:
+    spec = spec_of(tmp_path, "hangs", instances=1, hard=0.5)
+    tally = run_experiment(spec, "quick", out=tmp_path / "r", workers=2)
+    assert (tally.ran, tally.failed) == (3, 1)
+    ended = {(a, s) for a, s in rows(tmp_path / "r", spec, "agents, stopped_by")}
+    assert ended == {(1, "done"), (2, "hard-limit"), (3, "done")}
+
+
+def test_a_run_past_its_hard_limit_ends_between_two_ticks(tmp_path) -> None:
+    path = tmp_path / "world.toml"
+    path.write_text(WORLD.replace("max_ticks = 60\nexpansions = 20000", "max_ticks = 100000000\nhard_seconds = 0.3"))
+    spec = load_spec(str(path))
+    run_experiment(spec, "quick", out=tmp_path / "r")
+    ended = rows(tmp_path / "r", spec, "stopped_by, error, ticks")
+    assert {(s, e) for s, e, _ in ended} <= {("hard-limit", None), ("done", None)}
+    assert "hard-limit" in {s for s, _, _ in ended}
+    assert all(ticks > 0 for _, _, ticks in ended)
+
+
+def start(spec: Spec, folder: Path, log: Path) -> subprocess.Popen[bytes]:
+    words = ["bench", str(folder / "test.toml"), "--jobs", "2", "--out", str(folder / "r")]
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "WEND_TEST_LOG": str(log)}
+    return subprocess.Popen(
+        [sys.executable, "-m", "wend", *words], env=env, cwd=ROOT, start_new_session=True,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+def test_kill_9_loses_no_finished_job_and_runs_none_twice(tmp_path) -> None:
+    spec = spec_of(tmp_path, "slow", agents=tuple(range(1, 61)), instances=2)
+    wanted = {job["id"] for job in spec.jobs("quick")}
+    first, second = tmp_path / "first.log", tmp_path / "second.log"
+    process = start(spec, tmp_path, first)
+    store = Store(tmp_path / "r")
+    patience = time.monotonic() + 120
+    while len(store.done()) < 20 and time.monotonic() < patience:
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    finished = store.done()
+    assert 20 <= len(finished) < len(wanted)
+    assert start(spec, tmp_path, second).wait(timeout=120) == 0
+    assert store.done() == wanted
+    rerun = second.read_text().split()
+    assert len(rerun) == len(set(rerun))
+    assert set(rerun) == wanted - finished      # exactly what was missing, nothing twice
+    assert not list((tmp_path / "r" / "jobs").glob(".*.part")) or len(list((tmp_path / "r" / "jobs").glob(".*.part"))) <= 1
+
+
+def metric_rows(out: Path, spec: Spec) -> list[tuple]:
+    steady = [name for name in spec.metrics if not MEASURES[name].clock]
+    columns = "id, map, agents, instance, label, parameters, stopped_by, state_hash, violations, " + ", ".join(steady)
+    return rows(out, spec, columns)
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Two Dask workers on this machine, in processes of their own."""
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, env={"PYTHONPATH": str(ROOT)}
+        ) as local,
+    ):
+        yield local
+
+
+@pytest.mark.filterwarnings("default")      # those of the cluster are not ours
+def test_results_are_the_same_with_one_job_with_two_and_on_dask(tmp_path, cluster) -> None:
+    path = tmp_path / "world.toml"
+    path.write_text(WORLD)
+    spec = load_spec(str(path))
+    run_experiment(spec, "quick", out=tmp_path / "one", workers=1)
+    run_experiment(spec, "quick", out=tmp_path / "two", workers=2)
+    run_experiment(spec, "quick", out=tmp_path / "dask", cluster=cluster.scheduler_address)
+    one = metric_rows(tmp_path / "one", spec)
+    assert len(one) == 12
+    assert {row[6] for row in one} >= {"expansions"}
+    assert metric_rows(tmp_path / "two", spec) == one
+    assert metric_rows(tmp_path / "dask", spec) == one
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_dask_worker_that_is_killed_loses_nothing(tmp_path, cluster) -> None:
+    spec = spec_of(tmp_path, "slow", agents=tuple(range(1, 41)), instances=2)
+    shot: list[int] = []
+
+    def shoot_one(tally) -> None:
+        if tally.ran == 10:
+            victim = next(iter(cluster.workers.values())).pid
+            os.kill(victim, signal.SIGKILL)
+            shot.append(victim)
+
+    tally = run_experiment(
+        spec, "quick", out=tmp_path / "r", cluster=cluster.scheduler_address, progress=shoot_one
+    )
+    assert len(shot) == 1
+    assert (tally.ran, tally.failed) == (80, 0)
+    assert Store(tmp_path / "r").done() == {job["id"] for job in spec.jobs("quick")}
+
+
+def test_what_cannot_work_is_said_before_anything_runs(tmp_path) -> None:
+    spec = spec_of(tmp_path, "fine")
+    with pytest.raises(ParameterError, match="--jobs is at least 1"):
+        run_experiment(spec, "quick", out=tmp_path / "r", workers=0)
+    with pytest.raises(ParameterError, match="no Dask scheduler answers at tcp://127"):
+        run_experiment(spec, "quick", out=tmp_path / "never", cluster="tcp://127.0.0.1:9")
+    with pytest.raises(UnknownNameError, match="unknown job"):
+        run_experiment(spec_of(tmp_path, "nothing"), "quick", out=tmp_path / "r")
+    path = tmp_path / "world.toml"
+    for old, new, error in (
+        ("random:seed={0..2}", "atlantis/map", UnknownNameError),
+        ("agents = [20, 60]", "agents = [20, 6000]", ProblemError),
+        ("connectivity = 4", "connectivity = 5", MapError),
+    ):
+        path.write_text(WORLD.replace(old, new))
+        with pytest.raises(error):
+            run_experiment(load_spec(str(path)), "quick", out=tmp_path / "r")
+    assert not (tmp_path / "r").exists()

@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from wend.errors import FormatError, UnknownNameError
+from wend.experiments.spec import Limits, Spec, expand, load_spec
+
+SPEC = """
+title = "A test"
+metrics = ["completion_rate", "ticks"]
+[problem]
+kind = "random"
+connectivity = 4
+[limits]
+max_ticks = 50
+[scales.quick]
+maps = ["open:width=8,height=8", "random:seed={0..1}"]
+agents = [1, 2]
+instances = 2
+[[algorithms]]
+name = "lra"
+[[algorithms]]
+name = "lra"
+label = "noisy"
+parameters = { noise = 4 }
+limits = { max_ticks = 9 }
+[[algorithms]]
+name = "not-yet-there"
+parameters = { window = 8 }
+[[figures]]
+id = "f"
+title = "Everybody"
+y = "completion_rate"
+"""
+
+
+def spec_of(folder: Path, text: str = SPEC) -> Spec:
+    path = folder / "a.toml"
+    path.write_text(text)
+    return load_spec(str(path))
+
+
+def test_jobs_are_every_combination_of_what_is_registered(tmp_path) -> None:
+    spec = spec_of(tmp_path)
+    jobs = spec.jobs("quick")
+    assert len(jobs) == 3 * 2 * 2 * 2
+    assert len({job["id"] for job in jobs}) == len(jobs)
+    assert {job["map"] for job in jobs} == {"open:width=8,height=8", "random:seed=0", "random:seed=1"}
+    assert {(job["label"], job["limits"]["max_ticks"]) for job in jobs} == {("LRA*", 50), ("noisy", 9)}
+    assert spec.missing() == ["not-yet-there"]
+    assert spec.limits == Limits(max_ticks=50)
+
+
+def test_ids_depend_on_what_is_done_and_on_nothing_else(tmp_path) -> None:
+    ids = [job["id"] for job in spec_of(tmp_path).jobs("quick")]
+    renamed = SPEC.replace("A test", "Another title").replace('"noisy"', '"loud"')
+    assert [job["id"] for job in spec_of(tmp_path, renamed).jobs("quick")] == ids
+    for change in (("max_ticks = 50", "max_ticks = 51"), ("connectivity = 4", "connectivity = 8"), ("noise = 4", "noise = 5")):
+        changed = [job["id"] for job in spec_of(tmp_path, SPEC.replace(*change)).jobs("quick")]
+        assert changed != ids
+    larger = SPEC + "[scales.full]\nmaps = ['random:seed={0..9}']\nagents = [1, 2, 3]\ninstances = 3\n"
+    assert len({job["id"] for job in spec_of(tmp_path, larger).jobs("full")} & set(ids)) == 2 * 2 * 2 * 2
+
+
+def test_the_id_of_a_job_never_changes(tmp_path) -> None:
+    assert spec_of(tmp_path).jobs("quick")[0]["id"] == "c38a4a6d42047239b3ce"
+
+
+def test_every_planner_and_the_maps_own_problem(tmp_path) -> None:
+    text = SPEC.replace('name = "not-yet-there"\nparameters = { window = 8 }', 'name = "every"')
+    text = text.replace('kind = "random"', 'kind = "own"').replace('"open:width=8,height=8", ', '"door:width=2", ')
+    spec = spec_of(tmp_path, text)
+    assert "LRA*" in {algorithm.label for algorithm in spec.contenders()}
+    assert {job["problem"] for job in spec.jobs("quick")} == {"door", "random"}
+
+
+def test_scenarios_are_named_by_map_and_instance(tmp_path) -> None:
+    text = SPEC.replace('kind = "random"', 'scen = "mapf/{map}-random-{instance}"').replace(
+        '"open:width=8,height=8", "random:seed={0..1}"', '"mapf/den312d"'
+    )
+    assert {job["scen"] for job in spec_of(tmp_path, text).jobs("quick")} == {
+        "mapf/den312d-random-1", "mapf/den312d-random-2"
+    }  # fmt: skip
+
+
+def test_ranges_in_names() -> None:
+    assert expand("a") == ["a"]
+    assert expand("a{8..10}b") == ["a8b", "a9b", "a10b"]
+    assert len(expand("{0..2}{0..3}")) == 12
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (("max_ticks", "max_tics"), r"unknown key in limits 'max_tics'\. Did you mean 'max_ticks'"),
+        (("title =", "titel ="), "unknown key 'titel'"),
+        (('metrics = ["completion_rate", "ticks"]\n', ""), "the key 'metrics' is missing"),
+        (('"ticks"]', '"tocks"]'), "unknown metric 'tocks'"),
+        (('["completion_rate", "ticks"]', '["ticks"]'), "completion_rate is shown but not measured"),
+        (("[scales.quick]", "[scales.tiny]"), "unknown scale 'tiny'"),
+        (("agents = [1, 2]", "agents = [1, 'two']"), r"scales\.quick\.agents\[1\]: int is needed, not 'two'"),
+        (("instances = 2", "instances = true"), "int is needed, not True"),
+        (("connectivity = 4", "connectivity = 4.0"), "int is needed"),
+        (("noise = 4", "nois = 4"), "unknown parameter of lra 'nois'"),
+        (("noise = 4", "noise = -4"), "noise is a whole number"),
+        (("limits = { max_ticks = 9 }", "limits = { maxticks = 9 }"), "unknown key in limits of lra 'maxticks'"),
+        (("[limits]", "[limits"), "not TOML"),
+        (("[problem]", "problem = 3\n[other]"), "a table is needed, not 3|unknown key"),
+    ],
+)
+def test_mistakes_are_found_and_named(tmp_path, change, reason) -> None:
+    with pytest.raises(FormatError, match=reason) as caught:
+        spec_of(tmp_path, SPEC.replace(*change))
+    assert "a.toml" in str(caught.value)
+
+
+def test_unknown_names_list_the_known(tmp_path) -> None:
+    with pytest.raises(UnknownNameError, match=r"unknown experiment 'silver/figure'\. Did you mean 'silver/figures'"):
+        load_spec("silver/figure")
+    with pytest.raises(UnknownNameError, match="unknown scale of a 'full'"):
+        spec_of(tmp_path).jobs("full")
+    with pytest.raises(FormatError, match="no such file"):
+        load_spec(str(tmp_path / "none.toml"))

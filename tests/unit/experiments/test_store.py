@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from wend.errors import FormatError, VersionError
+from wend.experiments.store import COLUMNS, Store
+
+
+def row(name: str, **more) -> dict:
+    return {**dict.fromkeys(COLUMNS), "id": name, "label": "LRA*", "agents": 3, **more}
+
+
+def test_rows_come_back_by_id(tmp_path) -> None:
+    store = Store.create(tmp_path / "r", "a/b")
+    store.put(row("one", ticks=4))
+    store.put(row("two", ticks=None, error="ValueError: no"))
+    store.put(row("three", distance=2.5))
+    assert store.done() == {"one", "two", "three"}
+    found = store.results(["one", "two", "nowhere"]).execute("SELECT id, ticks, agents FROM results ORDER BY id").fetchall()
+    assert found == [("one", 4.0, 3), ("two", None, 3)]
+    assert store.failed() == ["two"]
+    store.forget(["two"])
+    assert store.done() == {"one", "three"}
+    assert Store(tmp_path / "r").results([]).execute("SELECT count(*) FROM results").fetchone() == (0,)
+
+
+def test_a_folder_of_something_else_is_refused_and_left_alone(tmp_path) -> None:
+    store = Store.create(tmp_path / "r", "a/b")
+    store.put(row("one", ticks=4))
+    with pytest.raises(FormatError, match="results of 'a/b', not of 'c/d'"):
+        Store.create(tmp_path / "r", "c/d")
+    (tmp_path / "r" / "store.json").write_text(json.dumps({"experiment": "a/b", "schema": 0}))
+    with pytest.raises(VersionError, match="results of schema 0, and this Wend writes 1"):
+        Store.create(tmp_path / "r", "a/b")
+    (tmp_path / "r" / "store.json").write_text("{")
+    with pytest.raises(FormatError, match="damaged"):
+        Store.create(tmp_path / "r", "a/b")
+    assert store.done() == {"one"}
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "thesis.txt").write_text("precious")
+    with pytest.raises(FormatError, match="not a results folder"):
+        Store.create(tmp_path / "other", "a/b")
+    with pytest.raises(FormatError, match="there are no results here"):
+        Store(tmp_path / "none").check("a/b")
+
+
+def test_a_disk_that_takes_no_more_leaves_the_old_results(tmp_path, monkeypatch) -> None:
+    store = Store.create(tmp_path / "r", "a/b")
+    store.put(row("one", ticks=4))
+
+    def full(*_) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        store.put(row("two"))
+    with pytest.raises(OSError, match="No space left"):
+        store.put(row("one", ticks=5))
+    assert [path.name for path in (tmp_path / "r" / "jobs").iterdir()] == ["one.parquet"]
+    assert store.results(["one"]).execute("SELECT ticks FROM results").fetchone() == (4.0,)
