@@ -371,13 +371,13 @@ Baseline = Annotated[str | None, typer.Option(help="The algorithm that tables sh
 
 @app.command()
 def bench(
-    name: Annotated[str | None, typer.Argument(help="An experiment, such as silver/figures; without it they are listed.")] = None,
-    scale: Annotated[str, typer.Option(help="quick (minutes), standard (an hour) or full (the paper's size).")] = "quick",
+    name: Annotated[str | None, typer.Argument(help="An experiment; without it they are listed.")] = None,
+    scale: Annotated[str, typer.Option(help="quick (minutes), standard (an hour), full (the paper's size).")] = "quick",
     jobs: Annotated[int, typer.Option(help="Processes on this machine.")] = 1,
     cluster: Annotated[str | None, typer.Option(help="The address of a running Dask scheduler, instead.")] = None,
     out: Out = None,
     baseline: Baseline = None,
-    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Run jobs that ended in an error again.")] = False,
+    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Run failed jobs again.")] = False,
     json: Json = False,
 ) -> None:
     """Run an experiment, or what is missing of it, and report."""
@@ -462,11 +462,10 @@ def _print_specs(titles: dict[str, str], json: bool) -> None:
 @contextmanager
 def _bench_progress(name: str) -> Iterator[Callable[[Tally], None]]:
     """A progress bar with an estimate of what is left."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     talk = _talk()
-    columns = (TextColumn(name), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left"),
-               TimeRemainingColumn())  # fmt: skip
+    columns = (TextColumn(name), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(elapsed_when_finished=True))
     with Progress(*columns, console=talk, disable=not talk.is_terminal) as bar:
         shown = bar.add_task(name, total=None)
         yield lambda tally: bar.update(shown, total=tally.total - tally.kept, completed=tally.ran)

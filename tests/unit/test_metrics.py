@@ -82,7 +82,7 @@ def test_crowds() -> None:
         [[E, WEST], [W, W], [W, W], [E, W], [W, W]],
     )  # fmt: skip
     assert metrics.hard_stops(stops).tolist() == [2, 0]     # to stand on the goal is no stop
-    assert metrics.peak_density(stops) == pytest.approx(2 / 4)      # in the end one stands at 2 and one at 4: cells 2..5
+    assert metrics.peak_density(stops) == pytest.approx(2 / 4)      # at the end, at 2 and 4: cells 2 to 5
     alone = trace_of("...\n...\n...", [((1, 1), (1, 1))], [[W]])
     assert metrics.peak_density(alone) == pytest.approx(1 / 9)
     assert metrics.repaths(alone) is None

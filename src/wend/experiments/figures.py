@@ -1,7 +1,7 @@
 """A report's figures, drawn as SVG that stands inside a page.
 
-Text stays text, in the page's own font, and everything that is neither curve nor band takes the page's text colour, so that
-one drawing is right on a light and on a dark page. The same points give the same bytes.
+Text stays text, in the page's own font, and everything that is neither curve nor band takes the page's text colour, so
+that one drawing is right on a light and on a dark page. The same points give the same bytes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import io
 import re
 import textwrap
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import matplotlib
 import numpy as np
@@ -21,7 +21,8 @@ from matplotlib.figure import Figure
 from wend.experiments.measures import MEASURES
 
 if TYPE_CHECKING:
-    from wend.experiments.report import Mean, Sheet
+    from wend.experiments.report import Sheet
+    from wend.experiments.results import Mean
 
 _PAGE_COLOUR = "#010203"    # replaced by the page's text colour in the finished drawing
 _COLOURS = ("#3b82d6", "#e0701b", "#1f9d6b", "#c2549d", "#b58900", "#7a6fe0", "#d1495b", "#3aa6b9")
@@ -30,7 +31,7 @@ _LINES = ("-", "--", ":")   # once all colours are used
 _MOST_TICKS = 12            # up to so many x values are all named on the axis
 _LOGARITHMIC_FROM = 50.0    # a curve that is so many times another one would hide it on a linear axis
 
-_STYLE = {
+_STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "text.parse_math": False,   # a $ in a label is a $
     "font.size": 9.5,
@@ -67,28 +68,32 @@ def draw(sheet: Sheet, x_label: str) -> str:
 def _draw_curves(axes: Axes, sheet: Sheet) -> None:
     measure = MEASURES[sheet.metrics[0]]
     factor = 100.0 if measure.percent else 1.0
-    means = np.array([[entry.mean.value if entry.mean else np.nan for entry in line] for line in sheet.entries]) * factor
-    widths = np.array([[_width(entry.mean) for entry in line] for line in sheet.entries]) * factor
+    points = np.array([[_point(entry.mean) for entry in line] for line in sheet.entries]) * factor
+    means, widths = points[..., 0], points[..., 1]
     numeric = all(isinstance(x, (int, float)) for x in sheet.rows)
     xs = np.array(sheet.rows if numeric else range(len(sheet.rows)), dtype=float)
     curves = []
-    for k, _ in enumerate(sheet.columns):
+    for k in range(len(sheet.columns)):
         colour, line = _COLOURS[k % len(_COLOURS)], _LINES[k // len(_COLOURS) % len(_LINES)]
-        curves += axes.plot(xs, means[:, k], line, color=colour, marker=_MARKERS[k % len(_MARKERS)], markersize=4, lw=1.6)
+        marker = _MARKERS[k % len(_MARKERS)]
+        curves += axes.plot(xs, means[:, k], line, color=colour, marker=marker, markersize=4, lw=1.6)
         low, high = means[:, k] - widths[:, k], means[:, k] + widths[:, k]
         if measure.percent:
             low, high = np.clip(low, 0, 100), np.clip(high, 0, 100)
         axes.fill_between(xs, low, high, color=colour, alpha=0.16, lw=0)
     if xs.size <= _MOST_TICKS or not numeric:
         axes.set_xticks(xs, [str(x) for x in sheet.rows])
-    smallest, largest = np.nanmin(means), np.nanmax(means)
-    if smallest > 0 and largest > _LOGARITHMIC_FROM * smallest:
+    if np.nanmin(means) > 0 and np.any(np.nanmax(means, axis=1) > _LOGARITHMIC_FROM * np.nanmin(means, axis=1)):
         axes.set_yscale("log")
-    elif smallest >= 0 and not measure.percent:
+        axes.yaxis.set_major_formatter("{x:g}")
+    elif np.nanmin(means) >= 0 and not measure.percent:
         axes.set_ylim(bottom=0)
     axes.set_ylabel("\n".join(textwrap.wrap(measure.help + (" (%)" if measure.percent else ""), 44)))
     axes.legend(curves, [str(name) for name in sheet.columns], loc="upper left", bbox_to_anchor=(1, 1))
 
 
-def _width(mean: Mean | None) -> float:
-    return np.nan if mean is None or mean.half_width is None else mean.half_width
+def _point(mean: Mean | None) -> tuple[float, float]:
+    """A mean and half the width of its interval, NaN where there is none."""
+    if mean is None:
+        return np.nan, np.nan
+    return mean.value, np.nan if mean.half_width is None else mean.half_width

@@ -1,6 +1,6 @@
 """What a worker does: a job in, a row out. It needs the installed package and the data folder, and nothing else.
 
-A spec's `job` names the function that does the work: `run`, a run in a world, or `package.module:function` for one's own.
+A spec's `job` names the function that does the work: `run`, a run in a world, or `package.module:function`, one's own.
 Such a function takes the job and returns columns of the row; whatever it raises becomes the row's error.
 """
 
@@ -42,7 +42,7 @@ class _HardLimit(Exception):
 
 
 def run_job(job: Job, about: Row) -> Row:
-    """Do a job and return its row, also if it fails. `about` is what the runner knows: experiment, spec hash, commit."""
+    """Do a job and return its row, also if it fails. `about` is what the runner knows: experiment, hash, commit."""
     began = time.perf_counter()
     numba.set_num_threads(1)        # jobs that are timed must not compete with themselves
     row = {**_described(job), **about, **_machine()}
@@ -131,7 +131,7 @@ def _warm(algorithm: str, parameters: str) -> None:
 
 @lru_cache(maxsize=1)
 def _nowhere() -> Any:
-    return open(os.devnull, "w")    # noqa: SIM115      kept open: the watchdog writes to it when it fires
+    return open(os.devnull, "w")    # kept open: the watchdog writes to it when it fires
 
 
 def _described(job: Job) -> Row:

@@ -1,6 +1,7 @@
 """What a job can measure: one number per run and name, over wend.metrics. A spec's `metrics` are names of this table.
 
-Those that depend on a clock are marked; all others are the same on every machine when the limits are in expansions or ticks.
+Those that depend on a clock are marked; all others are the same on every machine if the limits are in expansions or
+ticks.
 """
 
 from __future__ import annotations
@@ -52,6 +53,10 @@ def _reached(trace: Trace) -> float:
     return float((~np.isnan(lengths)).mean()) if lengths.size else 1.0
 
 
+def _everybody(trace: Trace) -> bool:
+    return metrics.completion_rate(trace) == 1
+
+
 def _limit_seconds(trace: Trace) -> float:
     """What an agent that is not home is given as its completion time: the time limit, or the length of the run."""
     limit = trace.meta.get("time_limit")
@@ -65,7 +70,7 @@ def _percentile(values: metrics.Floats, share: float) -> float | None:
 MEASURES: dict[str, Measure] = {
     "completion_rate": Measure("share of agents on their goals at the end", metrics.completion_rate, percent=True),
     "reached_rate": Measure("share of agents that ever stood on their goals", _reached, percent=True),
-    "all_home": Measure("1 if everybody is home at the end", lambda t: float(metrics.completion_rate(t) == 1), percent=True),
+    "all_home": Measure("1 if everybody is home at the end", lambda t: float(_everybody(t)), percent=True),
     "completion_ticks": Measure(
         "tick of the last arrival, the run's length where an agent is not home",
         lambda t: _mean(metrics.completion_ticks(t, unfinished=t.ticks)),
@@ -83,10 +88,10 @@ MEASURES: dict[str, Measure] = {
     "path_length": Measure("ticks until an agent first stood on its goal, the run's length if never", _path_length),
     "shortest_length": Measure("ticks of the shortest path, all alone", lambda t: _mean(_shortest_ticks(t))),
     "cycles": Measure("cells entered again, per agent", lambda t: _mean(metrics.cycles(t))),
-    "detour_ratio": Measure("distance over the shortest, of agents that are home", lambda t: _mean(metrics.detour_ratio(t))),
+    "detour_ratio": Measure("distance over the shortest, of those at home", lambda t: _mean(metrics.detour_ratio(t))),
     "hard_stops": Measure("sudden stops off the goal, per agent", lambda t: _mean(metrics.hard_stops(t))),
     "repaths": Measure("searches made anew, per agent", metrics.repaths),
-    "peak_density": Measure("largest share of a 5x5 neighbourhood that was ever occupied", metrics.peak_density, percent=True),
+    "peak_density": Measure("largest share of a 5x5 block ever occupied", metrics.peak_density, percent=True),
     "makespan": Measure("ticks until everybody is home", metrics.makespan),
     "sum_of_costs": Measure("ticks until each is home, added up", metrics.sum_of_costs),
     "ticks": Measure("ticks made", lambda t: float(t.ticks)),
@@ -97,9 +102,9 @@ MEASURES: dict[str, Measure] = {
     "plan_seconds": Measure("seconds of planning", lambda t: float(t.plan_ms.sum()) / 1000, clock=True),
     "initial_ms": Measure("milliseconds of planning in the first tick", lambda t: _first(t.plan_ms), clock=True),
     "worst_turn_ms": Measure("milliseconds of the slowest later tick", lambda t: _largest(t.plan_ms[1:]), clock=True),
-    "tick_ms_p50": Measure("milliseconds of planning per tick, median", lambda t: metrics.tick_ms(t)["p50"], clock=True),
-    "tick_ms_p99": Measure("milliseconds of planning per tick, p99", lambda t: metrics.tick_ms(t)["p99"], clock=True),
-    "tick_ms_max": Measure("milliseconds of planning in the slowest tick", lambda t: metrics.tick_ms(t)["max"], clock=True),
+    "tick_ms_p50": Measure("planning per tick in ms, median", lambda t: metrics.tick_ms(t)["p50"], clock=True),
+    "tick_ms_p99": Measure("planning per tick in ms, 99th percentile", lambda t: metrics.tick_ms(t)["p99"], clock=True),
+    "tick_ms_max": Measure("planning in the slowest tick in ms", lambda t: metrics.tick_ms(t)["max"], clock=True),
 }
 
 

@@ -7,12 +7,14 @@ terminal it is plain text, in Markdown its special characters are escaped, and o
 from __future__ import annotations
 
 import html
+import math
 import re
 from dataclasses import dataclass
 from importlib.resources import files
 from string import Template
 from typing import TYPE_CHECKING, NamedTuple
 
+from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
@@ -22,11 +24,13 @@ from wend.experiments.measures import MEASURES
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from wend.experiments.report import Comparison, Entry, Key, Report, Sheet, Verdict
+    from wend.experiments.report import Comparison, Report, Sheet, Verdict
+    from wend.experiments.results import Entry, Key
 
 NOTHING = "-"
 NOT_MEASURED = "not measured"
 
+_MOST_DECIMALS = 6
 _TERMINAL_STYLES = {"good": "green", "bad": "red", "faint": "dim"}
 
 
@@ -52,7 +56,7 @@ class Block:
     paper: str = ""                     # what the paper shows here
     note: str = ""
     figure: Sheet | None = None         # to be drawn above the table
-    numeric: bool = True                # all columns but the first are numbers
+    text_columns: int = 1               # so many on the left hold words, the others numbers
 
 
 # --- words and numbers -----------------------------------------------------------------------------------------------
@@ -63,60 +67,52 @@ def metric_name(metric: str) -> str:
     return metric.replace("_", " ")
 
 
-def number(value: float, digits: int = 3, sign: str = "") -> str:
-    """A number with so many significant digits, but never without its whole part.
-
-    >>> number(1234.5), number(0.123456), number(0.5, sign="+")
-    ('1,234', '0.123', '+0.5')
-    """
-    if abs(value) >= 10 ** (digits - 1):
-        return f"{value:{sign},.0f}"
-    return f"{value + 0.0:{sign}.{digits}g}"
+def _value(metric: str, value: float, half_width: float | None = None) -> Cell:
+    """A number as people read it: shares in percent with one decimal, others with three digits and their whole part."""
+    unit = " %" if MEASURES[metric].percent else ""
+    error = "" if half_width is None else "±" + _rounded(metric, half_width, like=value)
+    return Cell(_rounded(metric, value, like=value) + unit, error)
 
 
-def shown(value: float, metric: str, sign: str = "") -> str:
-    """A value of a metric: shares as a percentage with one decimal. The unit is left out of differences."""
+def _rounded(metric: str, value: float, *, like: float, sign: str = "") -> str:
+    """A number with as many decimals as `like` is shown with: what belongs together ends at the same digit."""
     if MEASURES[metric].percent:
-        return f"{round(100 * value, 1) + 0.0:{sign}.1f}" + ("" if sign else " %")
-    return number(value, sign=sign)
-
-
-def _error(half_width: float | None, metric: str) -> str:
-    if half_width is None:
-        return ""
-    return f"±{100 * half_width:.1f}" if MEASURES[metric].percent else f"±{number(half_width, digits=2)}"
+        value, decimals = 100 * value, 1
+    else:
+        decimals = 2 if like == 0 else min(max(2 - math.floor(math.log10(abs(like))), 0), _MOST_DECIMALS)
+    return f"{round(value, decimals) + 0.0:{sign},.{decimals}f}"      # + 0.0: there is no -0
 
 
 def _word(key: Key) -> str:
     if key is None:
         return NOTHING
-    return number(key) if isinstance(key, float) else str(key)
+    return f"{key:g}" if isinstance(key, float) else str(key)
 
 
 def _entry(entry: Entry, metric: str) -> Cell:
     if entry.mean is None:
         return Cell(NOTHING)
-    cell = Cell(shown(entry.mean.value, metric), _error(entry.mean.half_width, metric))
+    cell = _value(metric, entry.mean.value, entry.mean.half_width)
     if entry.difference is None:
         return cell
     by, half_width = entry.difference.value, entry.difference.half_width
     certain = half_width is not None and abs(by) > half_width
-    return cell._replace(difference=f"({shown(by, metric, sign='+')})", tone="" if certain else "faint")
+    difference = _rounded(metric, by, like=entry.mean.value, sign="+")
+    return cell._replace(difference=f"({'' if certain else '~'}{difference})", tone="" if certain else "faint")
 
 
 # --- what there is to show -------------------------------------------------------------------------------------------
 
 
 def _facts(report: Report) -> list[tuple[str, str]]:
-    from wend.experiments.report import missing
-
     ended = ", ".join(f"{limit} {count}" for limit, count in report.stopped_by.items())
     facts = [
         ("scale", report.scale),
         ("jobs done", f"{report.done} of {report.jobs}"),
         ("failed", str(report.failed)),
+        ("runs with illegal moves", str(report.illegal or "")),
         ("runs ended by", ended),
-        ("not registered yet", ", ".join(missing(report.spec))),
+        ("not registered yet", ", ".join(report.missing)),
         ("Wend", ", ".join(report.versions)),
         ("commit", ", ".join(report.commits)),
         ("CPU", ", ".join(report.cpus)),
@@ -139,19 +135,18 @@ def _chapters(report: Report) -> list[tuple[str, list[Block]]]:
     claims = [_judged(verdict) for verdict in report.claims]
     failures = [[Cell(failure.job), Cell(" ".join(failure.error.split()))] for failure in report.failures]
     listed = f"The first {len(failures)} of {report.failed}." if report.failed > len(failures) else ""
-    chapters = [
-        ("Figures", [_sheet(sheet, "", figure=sheet) for sheet in report.figures]),
-        ("Tables", [_sheet(sheet, report.baseline) for sheet in report.tables]),
-        ("Numbers that the paper prints", [
-            Block("", ["place", "metric", "ours", "runs", "paper", "difference"], numbers)] if numbers else []),
-        ("Claims of the paper", [
-            Block("", ["", "claim"], claims, note=_tally(report), numeric=False)] if claims else []),
-        ("Failed jobs", [Block("", ["job", "error"], failures, note=listed, numeric=False)] if failures else []),
-    ]  # fmt: skip
-    return [(heading, blocks) for heading, blocks in chapters if blocks]
+    compared = ["place", "metric", "ours", "runs", "paper", "difference"]
+    chapters = {
+        "Figures": [_sheet(sheet, report.baseline, drawn=True) for sheet in report.figures],
+        "Tables": [_sheet(sheet, report.baseline) for sheet in report.tables],
+        "Numbers that the paper prints": [Block("", compared, numbers, text_columns=2)],
+        "Claims of the paper": [Block("", ["", "claim"], claims, note=_tally(report), text_columns=2)],
+        "Failed jobs": [Block("", ["job", "error"], failures, note=listed, text_columns=2)],
+    }
+    return [(heading, blocks) for heading, blocks in chapters.items() if any(b.rows or b.title for b in blocks)]
 
 
-def _sheet(sheet: Sheet, baseline: str, figure: Sheet | None = None) -> Block:
+def _sheet(sheet: Sheet, baseline: str, *, drawn: bool = False) -> Block:
     by_metric = sheet.columns == sheet.metrics
     columns = [metric_name(metric) for metric in sheet.metrics] if by_metric else [_word(key) for key in sheet.columns]
     rows = [
@@ -163,12 +158,12 @@ def _sheet(sheet: Sheet, baseline: str, figure: Sheet | None = None) -> Block:
         header=[sheet.row_column, *columns],
         rows=rows,
         paper=sheet.paper,
-        note=_sheet_note(sheet, baseline, by_metric),
-        figure=figure if rows else None,
+        note=_sheet_note(sheet, baseline),
+        figure=sheet if drawn and any(entry.mean for line in sheet.entries for entry in line) else None,
     )
 
 
-def _sheet_note(sheet: Sheet, baseline: str, by_metric: bool) -> str:
+def _sheet_note(sheet: Sheet, baseline: str) -> str:
     """What the numbers are, over how many runs."""
     runs = [entry.mean.runs for line in sheet.entries for entry in line if entry.mean]
     if not runs:
@@ -176,20 +171,19 @@ def _sheet_note(sheet: Sheet, baseline: str, by_metric: bool) -> str:
     count = str(min(runs)) if min(runs) == max(runs) else f"{min(runs)} to {max(runs)}"
     said = f"Means of {count} runs each, ± half the 95 % confidence interval."
     if any(entry.difference for line in sheet.entries for entry in line):
-        said += f" In parentheses: the difference to {baseline} on the same problems."
-    metrics = list(dict.fromkeys(sheet.metrics))
-    meanings = [f"{metric_name(metric)}: {MEASURES[metric].help}" if by_metric else MEASURES[metric].help for metric in metrics]
-    return f"{said} {'; '.join(meanings).capitalize() if not by_metric else '; '.join(meanings)}."
+        said += f" In parentheses: the difference to {baseline} on the same problems, ~ where its interval contains 0."
+    meanings = [f"{metric_name(metric)}: {MEASURES[metric].help}" for metric in dict.fromkeys(sheet.metrics)]
+    return f"{said} {'; '.join(meanings)}."
 
 
 def _compared(comparison: Comparison) -> list[Cell]:
     said, ours = comparison.number, comparison.ours
-    start, theirs = [Cell(said.place), Cell(metric_name(said.metric))], Cell(shown(said.value, said.metric))
+    start, theirs = [Cell(said.place), Cell(metric_name(said.metric))], _value(said.metric, said.value)
     if ours is None:
         return [*start, Cell(NOT_MEASURED, tone="faint"), Cell(NOTHING), theirs, Cell(NOTHING)]
-    mean = Cell(shown(ours.value, said.metric), _error(ours.half_width, said.metric))
-    difference = Cell(shown(ours.value - said.value, said.metric, sign="+"))
-    return [*start, mean, Cell(str(ours.runs)), theirs, difference]
+    mean = _value(said.metric, ours.value, ours.half_width)
+    difference = _rounded(said.metric, ours.value - said.value, like=max(ours.value, said.value, key=abs), sign="+")
+    return [*start, mean, Cell(str(ours.runs)), theirs, Cell(difference)]
 
 
 def _judged(verdict: Verdict) -> list[Cell]:
@@ -224,18 +218,22 @@ def _print_block(block: Block, console: Console) -> None:
     if block.paper:
         console.print(Text(f"In the paper: {block.paper}"))
     if block.rows:
-        table = Table()
+        table = Table(box=SIMPLE_HEAD, pad_edge=False)      # without vertical lines: wide tables just fit
         for k, name in enumerate(block.header):
-            table.add_column(Text(name), justify="right" if block.numeric and k else "left")
+            table.add_column(Text(name), justify="left" if k < block.text_columns else "right", overflow="fold")
         for row in block.rows:
-            table.add_row(*(Text(str(cell), style=_terminal_style(cell)) for cell in row))
+            table.add_row(*map(_terminal_cell, row))
         console.print(table)
     if block.note:
         console.print(Text(block.note, style="dim"))
 
 
-def _terminal_style(cell: Cell) -> str:
-    return "" if cell.difference else _TERMINAL_STYLES.get(cell.tone, "")
+def _terminal_cell(cell: Cell) -> Text:
+    """A cell with its difference, which has the tone, on a line of its own."""
+    style = _TERMINAL_STYLES.get(cell.tone, "")
+    if not cell.difference:
+        return Text(str(cell), style=style)
+    return Text.assemble(str(cell._replace(difference="")), "\n", (cell.difference, style))
 
 
 # --- Markdown --------------------------------------------------------------------------------------------------------
@@ -257,8 +255,9 @@ def to_markdown(report: Report) -> str:
 
 
 def _markdown_table(block: Block) -> str:
-    aligned = ["---", *["---:" if block.numeric else "---"] * (len(block.header) - 1)]
-    lines = [[_escaped(name) for name in block.header], aligned, *([_escaped(str(cell)) for cell in row] for row in block.rows)]
+    aligned = ["---" if k < block.text_columns else "---:" for k in range(len(block.header))]
+    rows = [[_escaped(str(cell)) for cell in row] for row in block.rows]
+    lines = [[_escaped(name) for name in block.header], aligned, *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
@@ -273,19 +272,19 @@ def to_html(report: Report) -> str:
     """The report as one page that needs nothing beside it."""
     page = Template(files("wend.experiments").joinpath("page.html").read_text(encoding="utf-8"))
     chapters = _chapters(report)
-    facts = "".join(f"<div><dt>{html.escape(name)}</dt><dd>{html.escape(value)}</dd></div>" for name, value in _facts(report))
-    body = "".join(
-        f'<section id="{_anchor(heading)}"><h2>{html.escape(heading)}</h2>{"".join(map(_html_block, blocks))}</section>\n'
+    facts = [f"<div><dt>{name}</dt><dd>{html.escape(value)}</dd></div>" for name, value in _facts(report)]
+    sections = [
+        f'<section id="{_anchor(heading)}"><h2>{heading}</h2>{"".join(map(_html_block, blocks))}</section>\n'
         for heading, blocks in chapters
-    )
+    ]
     return page.substitute(
         title=html.escape(report.spec.title),
         paper=html.escape(report.spec.paper),
         about=html.escape(report.spec.about),
         tally=html.escape(_tally(report)),
-        facts=facts,
-        links="".join(f'<a href="#{_anchor(heading)}">{html.escape(heading)}</a>' for heading, _ in chapters),
-        body=body,
+        facts="".join(facts),
+        links="".join(f'<a href="#{_anchor(heading)}">{heading}</a>' for heading, _ in chapters),
+        body="".join(sections),
         name=html.escape(report.spec.name),
         version=html.escape(__version__),
     )
@@ -299,20 +298,26 @@ def _html_block(block: Block) -> str:
     parts = [f"<h3>{html.escape(block.title)}</h3>"] if block.title else []
     drawing = ""
     if block.figure is not None:
-        from wend.experiments.figures import draw     # drawing is slow to import, and only pages need it
+        from wend.experiments.figures import draw  # slow to import, and only pages need it
 
         drawing = draw(block.figure, block.header[0])
     said = f"<aside><h4>In the paper</h4><p>{html.escape(block.paper)}</p></aside>" if block.paper else ""
     if drawing or said:
         parts.append(f'<div class="beside">{f"<figure>{drawing}</figure>" if drawing else ""}{said}</div>')
     if block.rows:
-        header = "".join(f"<th>{html.escape(name)}</th>" for name in block.header)
-        rows = "".join(f"<tr>{''.join(map(_html_cell, row))}</tr>\n" for row in block.rows)
-        kind = "numbers" if block.numeric else "words"
-        table = f'<table class="{kind}"><thead><tr>{header}</tr></thead><tbody>{rows}</tbody></table>'
-        parts.append(f'<div class="scroll">{table}</div>')
+        header = _html_row("th", block.text_columns, [Cell(name) for name in block.header])
+        rows = "".join(_html_row("td", block.text_columns, row) for row in block.rows)
+        parts.append(f'<div class="scroll"><table><thead>{header}</thead><tbody>{rows}</tbody></table></div>')
     parts += [f'<p class="note">{html.escape(block.note)}</p>'] if block.note else []
     return f"<article>{''.join(parts)}</article>\n"
+
+
+def _html_row(tag: str, text_columns: int, cells: list[Cell]) -> str:
+    parts = []
+    for k, cell in enumerate(cells):
+        kind = f"{'words' if k < text_columns else 'number'} {cell.tone}".strip()
+        parts.append(f'<{tag} class="{kind}">{_html_cell(cell)}</{tag}>')
+    return f"<tr>{''.join(parts)}</tr>\n"
 
 
 def _html_cell(cell: Cell) -> str:
@@ -321,4 +326,4 @@ def _html_cell(cell: Cell) -> str:
         text += f" <small>{html.escape(cell.error)}</small>"
     if cell.difference:
         text += f' <span class="difference">{html.escape(cell.difference)}</span>'
-    return f'<td class="{cell.tone}">{text}</td>' if cell.tone else f"<td>{text}</td>"
+    return text

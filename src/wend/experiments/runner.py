@@ -67,7 +67,7 @@ def run_experiment(
 
 
 def _check_problems(jobs: list[Job]) -> None:
-    """Load every map once, and draw the largest problem on it, so that a bad name is an error now and not an hour later."""
+    """Load every map, and draw the largest problem on it: a bad name is an error now and not in an hour."""
     largest: dict[tuple[str, str], Job] = {}
     for job in jobs:
         key = job["map"], job["scen"]

@@ -1,7 +1,7 @@
-"""A spec says what one table or figure of a paper measures, and what the paper printed. docs/experiments.md has the keys.
+"""A spec says what one table or figure of a paper measures, and what the paper printed. Its keys: docs/experiments.md.
 
-A spec is a TOML file, `experiments/<paper>/<name>.toml`, found by the name `<paper>/<name>`. `load_spec` checks it key by key
-and word by word; `Spec.jobs(scale)` expands it into jobs. A job is a plain dict of JSON values that says everything about
+A spec is a TOML file, `experiments/<paper>/<name>.toml`, found by the name `<paper>/<name>`. `load_spec` checks every
+key and value; `Spec.jobs(scale)` expands it into jobs. A job is a plain dict of JSON values that says everything about
 one run; its id is a hash of it, so that the same run has the same id in every scale, on every machine, for ever.
 """
 
@@ -35,7 +35,7 @@ _RANGE = re.compile(r"\{(\d+)\.\.(\d+)\}")
 class ProblemSpec:
     """Which problems are drawn."""
 
-    kind: str = "random"            # a kind of wend.scenarios, or "own": the kind that is named like the map's generator
+    kind: str = "random"            # a kind of wend.scenarios, or "own": the one named like the map's generator
     scen: str = ""                  # instead: a scenario, with {map} for the map's last name and {instance} from 1
     connectivity: int = 8
     corner_cutting: bool = False
@@ -191,8 +191,8 @@ def expand(pattern: str) -> list[str]:
     found = _RANGE.search(pattern)
     if not found:
         return [pattern]
-    low, high = int(found[1]), int(found[2])
-    return [name for k in range(low, high + 1) for name in expand(pattern[: found.start()] + str(k) + pattern[found.end() :])]
+    before, after = pattern[: found.start()], pattern[found.end() :]
+    return [name for k in range(int(found[1]), int(found[2]) + 1) for name in expand(f"{before}{k}{after}")]
 
 
 # --- finding and reading ---------------------------------------------------------------------------------------------

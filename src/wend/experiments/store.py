@@ -81,11 +81,11 @@ class Store:
         except (ValueError, KeyError, TypeError) as error:
             raise FormatError(self._label, f"damaged ({error})") from None
         if schema != SCHEMA:
-            raise VersionError(
-                self.folder, f"results of schema {schema}, and this Wend writes {SCHEMA}: name another folder with --out"
-            )
+            found = f"results of schema {schema}, and this Wend writes {SCHEMA}"
+            raise VersionError(self.folder, f"{found}: name another folder with --out")
         if named != experiment:
-            raise FormatError(self.folder, f"results of {named!r}, not of {experiment!r}: name another folder with --out")
+            found = f"results of {named!r}, not of {experiment!r}"
+            raise FormatError(self.folder, f"{found}: name another folder with --out")
 
     @property
     def _label(self) -> Path:

@@ -169,7 +169,11 @@ class Planner(ABC):
 
     def repaths(self) -> int:
         """How many searches were made anew so far for agents that had a way already."""
-        return 0
+        return self.counters().get("repaths", 0)
+
+    def counters(self) -> dict[str, int]:
+        """What else is worth knowing about the run so far, by name."""
+        return {}
 
     # What happened between two ticks. The state already shows it; a planner forgets what it invalidates, and no more.
 

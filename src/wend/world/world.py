@@ -274,10 +274,10 @@ class World:
         budget_ms: float | None = None,
         progress: Callable[[World], None] | None = None,
     ) -> str:
-        """Tick until everybody is home or a limit is reached; return `done`, `max-ticks`, `time-limit` or `expansions`.
+        """Tick until everybody is home or a limit is hit; return `done`, `max-ticks`, `time-limit` or `expansions`.
 
-        `time_limit_s` counts the time spent in ticks, `max_expansions` the nodes expanded, both in this run; the budgets
-        are per tick. `progress` is called after each tick.
+        `time_limit_s` counts the time spent in ticks, `max_expansions` the nodes expanded, both in this run; the
+        budgets are per tick. `progress` is called after each tick.
         """
         if max_ticks is None and time_limit_s is None and max_expansions is None:
             raise ParameterError("a run needs a limit, such as max_ticks: some problems are never solved")
@@ -354,7 +354,7 @@ class World:
         return Trace(
             self._start_grid, moves, list(self._events),
             np.array(self._plan_ms, dtype=np.float64), np.array(self._expansions, dtype=np.int64),
-            {"repaths": self.planner.repaths(), **meta},
+            {"repaths": self.planner.repaths(), "counters": self.planner.counters(), **meta},
         )  # fmt: skip
 
     # --- behind the scenes -----------------------------------------------------------------------------------------

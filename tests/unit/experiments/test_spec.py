@@ -57,7 +57,7 @@ def test_ids_depend_on_what_is_done_and_on_nothing_else(tmp_path) -> None:
     ids = [job["id"] for job in spec_of(tmp_path).jobs("quick")]
     renamed = SPEC.replace("A test", "Another title").replace('"noisy"', '"loud"')
     assert [job["id"] for job in spec_of(tmp_path, renamed).jobs("quick")] == ids
-    for change in (("max_ticks = 50", "max_ticks = 51"), ("connectivity = 4", "connectivity = 8"), ("noise = 4", "noise = 5")):
+    for change in (("max_ticks = 50", "max_ticks = 51"), ("ivity = 4", "ivity = 8"), ("noise = 4", "noise = 5")):
         changed = [job["id"] for job in spec_of(tmp_path, SPEC.replace(*change)).jobs("quick")]
         assert changed != ids
     larger = SPEC + "[scales.full]\nmaps = ['random:seed={0..9}']\nagents = [1, 2, 3]\ninstances = 3\n"

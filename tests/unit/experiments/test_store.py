@@ -18,7 +18,8 @@ def test_rows_come_back_by_id(tmp_path) -> None:
     store.put(row("two", ticks=None, error="ValueError: no"))
     store.put(row("three", distance=2.5))
     assert store.done() == {"one", "two", "three"}
-    found = store.results(["one", "two", "nowhere"]).execute("SELECT id, ticks, agents FROM results ORDER BY id").fetchall()
+    results = store.results(["one", "two", "nowhere"])
+    found = results.execute("SELECT id, ticks, agents FROM results ORDER BY id").fetchall()
     assert found == [("one", 4.0, 3), ("two", None, 3)]
     assert store.failed() == ["two"]
     store.forget(["two"])

@@ -8,7 +8,6 @@ import pytest
 from wend.grid import CARDINAL_COST
 from wend.search.open_list import clear, drop_first, first, is_empty, make_open_list, push
 
-
 CLOSED = 1
 
 

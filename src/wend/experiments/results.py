@@ -1,0 +1,139 @@
+"""Means over the results of an experiment: Student's intervals, and differences to a baseline.
+
+`Results` is the table that a spec's SQL is about. A mean is one over runs, that is, over maps and instances. Its
+interval is Student's, at 95 %: it says how far another draw of as many problems may move the mean, and nothing about
+machines.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from wend.errors import FormatError
+from wend.experiments.spec import Job, Spec
+from wend.experiments.store import Store
+
+Key = str | int | float | None              # a value of a column of the results
+Keys = tuple[Key, ...]
+Entries = dict[tuple[Key, Key], "Entry"]    # by row and column
+
+_ALGORITHM_COLUMNS = {"label", "algorithm", "parameters"}
+_SAME_PROBLEM = ("map", "problem", "agents", "instance")    # two runs that agree in these can be compared one to one
+
+# Two-sided 95 % quantiles of Student's distribution for 1, 2, ... 30 degrees of freedom.
+_STUDENT = (
+    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
+    2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
+)  # fmt: skip
+_NORMAL = 1.959964
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean over runs."""
+
+    value: float
+    half_width: float | None    # of its 95 % confidence interval; None for a single run
+    runs: int
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One place of a sheet."""
+
+    mean: Mean | None                   # None: no run has this number
+    difference: Mean | None = None      # to the baseline, over the problems that both have run on
+
+
+def student_quantile(degrees: int) -> float:
+    """The two-sided 95 % quantile of Student's distribution.
+
+    >>> student_quantile(4)
+    2.776
+    """
+    if degrees <= len(_STUDENT):
+        return _STUDENT[degrees - 1]
+    # The first terms of its expansion around the normal distribution; from 30 degrees on, three decimals are right.
+    z = _NORMAL
+    return z + (z**3 + z) / (4 * degrees) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * degrees**2)
+
+
+def mean_of(values: Sequence[float]) -> Mean | None:
+    """The mean of the values and its 95 % confidence interval; None if there are none."""
+    runs = len(values)
+    if runs == 0:
+        return None
+    half_width = None
+    if runs > 1:
+        half_width = student_quantile(runs - 1) * statistics.stdev(values) / math.sqrt(runs)
+    return Mean(statistics.fmean(values), half_width, runs)
+
+
+class Results:
+    """The results of some jobs as a table, `results`, in the order of the jobs and with the labels of the spec.
+
+    What a spec asks of it is SQL, and may be wrong; that is told with the spec's name and the place.
+    """
+
+    def __init__(self, spec: Spec, store: Store, jobs: list[Job]) -> None:
+        self.spec = spec
+        self.database = store.results(job["id"] for job in jobs)
+        order = {"id": [job["id"] for job in jobs], "label": [job["label"] for job in jobs], "place": range(len(jobs))}
+        types = {"id": pa.string(), "label": pa.string(), "place": pa.int64()}
+        self.database.register("jobs", pa.table({name: pa.array(order[name], type=types[name]) for name in types}))
+        self.database.execute(
+            "CREATE OR REPLACE TABLE results AS SELECT results.* REPLACE (jobs.label AS label) "
+            "FROM results JOIN jobs USING (id) ORDER BY place"
+        )
+        self.database.unregister("jobs")
+        for metric in spec.metrics:     # where no job is done, or none that says, the metric has no column yet
+            self.database.execute(f"ALTER TABLE results ADD COLUMN IF NOT EXISTS {quoted(metric)} DOUBLE")
+        self.database.execute("SET enable_external_access = false")     # a spec's SQL is about results, not about files
+
+    def ask(self, sql: str, place: str) -> list[tuple[Any, ...]]:
+        """The rows that a query gives; `place` says where in the spec it comes from."""
+        try:
+            return self.database.execute(sql).fetchall()
+        except duckdb.Error as error:
+            raise FormatError(self.spec.name, f"{place}: {' '.join(str(error).split())}") from None
+
+    def distinct(self, column: str) -> list[str]:
+        """All values of a column, sorted, without empty ones."""
+        found = self.ask(f"SELECT DISTINCT {column} FROM results WHERE {column} <> '' ORDER BY {column}", column)
+        return [str(value) for (value,) in found]
+
+    def values(self, columns: Sequence[str], metric: str, where: str, place: str) -> list[tuple[Keys, float | None]]:
+        """The value of a metric in each run, None if the run has none, with the run's values of these columns."""
+        names = ", ".join(quoted(column) for column in (*columns, metric))
+        rows = self.ask(f"SELECT {names} FROM results WHERE ({where or 'true'})", place)
+        return [(row[:-1], row[-1] if row[-1] is None or math.isfinite(row[-1]) else None) for row in rows]
+
+    def measure(self, row: str, column: str, metric: str, where: str, place: str, baseline: str = "") -> Entries:
+        """The mean of a metric by two columns of the results; where they part the algorithms, the difference to one."""
+        there: dict[Keys, float | None] = {}
+        if baseline and {row, column} & _ALGORITHM_COLUMNS:
+            of_baseline = "label = '" + baseline.replace("'", "''") + "'"
+            there = dict(self.values(_SAME_PROBLEM, metric, of_baseline, place))
+        groups: defaultdict[tuple[Key, Key], list[tuple[Key, float | None, float | None]]] = defaultdict(list)
+        for keys, value in self.values((row, column, "label", *_SAME_PROBLEM), metric, where, place):
+            groups[keys[0], keys[1]].append((keys[2], value, there.get(keys[3:])))
+        entries = {}
+        for at, runs in groups.items():
+            values = [value for _, value, _ in runs if value is not None]
+            differences = [value - its for _, value, its in runs if value is not None and its is not None]
+            is_baseline = all(label == baseline for label, _, _ in runs)
+            entries[at] = Entry(mean_of(values), None if is_baseline else mean_of(differences))
+        return entries
+
+
+def quoted(name: str) -> str:
+    """A name as SQL takes it, whatever is in it."""
+    return '"' + name.replace('"', '""') + '"'

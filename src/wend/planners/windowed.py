@@ -1,0 +1,549 @@
+# mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
+"""WHCA*: cooperative planning in a window that moves along with time. And Weave, which adds what jams need.
+
+David Silver: Cooperative Pathfinding. AIIDE 2005, section "Windowed Hierarchical Cooperative A*".
+
+Every agent plans `window` steps ahead around the reservations of the others, follows half of them, and plans again; the
+distance beyond the window is RRA*'s, which ignores agents. Agents go on planning on their goals, so that they can step
+aside, and take turns to plan first.
+
+    paper                                              here
+    "partial route", terminal edge, edge costs         search/space_time.py, a window search
+    "window is shifted forwards" half-way, staggered   due_agents
+    "dynamically vary the agent order"                 due_agents, `order`
+    RRA* kept per agent                                search/reverse_resumable.py
+
+Work per tick: about 2 * agents / window searches, each bounded by the window; the backward searches go on where they
+stopped.
+
+Deviations and open points
+- No reservation lasts beyond the window. With a hold on the last cell nobody ever plans through a parked agent, and jams are
+  permanent.
+- An agent without any way of `window` steps is boxed in. It stays where it is and reserves that (`boxed_in = "stand"`), and
+  whoever planned to pass there plans again at once. The paper does not say what happens then.
+- With a budget too small for a whole window, shorter windows are searched; who cannot be served keeps its old plan, or
+  stands.
+
+Weave (`boxed_in = "push"`, `order = "age"`, `soft_tail = 1`) differs in three ways, each an option of its own:
+- A step onto the last planned cell of another agent, after its plan ends, costs one more (`soft_tail`).
+- Who has been away from home the longest plans first (`order = "age"`).
+- An agent that is boxed in, or has not come nearer to its goal for `patience` ticks, takes one step of PIBT (Okumura et al.,
+  Priority Inheritance with Backtracking, AIJ 2022): it pushes younger agents out of its way, and they push others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wend.planners.base import Budget, Planner, Proposal, State, parameter
+from wend.search import reservations, space_time
+from wend.search.execution import grant, make_guard
+from wend.search.kernel import NO_AGENT, NO_CELL, jit, scramble
+from wend.search.reservations import other_at, release_way, reserve_way
+from wend.search.reverse_resumable import (
+    NEEDS_ROOM,
+    OUT_OF_BUDGET,
+    SharedSearches,
+    allow,
+    distance,
+    expansions_of,
+)
+
+_DONE = 0
+_STABLE_TICKS = 8           # an agent that stayed on its goal for so long has arrived for good
+_FAR = 2**62
+
+
+class Plans(NamedTuple):
+    """What every agent is about to do."""
+
+    way: np.ndarray         # int32[agents, window + 1]  cells, one per tick
+    steps: np.ndarray       # int32[agents]     moves in the way
+    since: np.ndarray       # int32[agents]     tick after which the agent stood on the first cell
+    end: np.ndarray         # int32[agents]     tick after which it stands on the last
+    tail: np.ndarray        # int32[cells]      agent whose way ends there, or NO_AGENT
+    due: np.ndarray         # bool[agents]      must plan anew as soon as can be
+    home_ticks: np.ndarray  # int32[agents]     ticks that it has stood on its goal without a break
+    left_home: np.ndarray   # int32[agents]     tick when it last stood there for good, or was ordered
+    nearest: np.ndarray     # int64[agents]     smallest distance to the goal since then
+    nearer_at: np.ndarray   # int32[agents]     tick when that got smaller
+
+
+class Turn(NamedTuple):
+    """The work of one tick."""
+
+    line: np.ndarray        # int32[agents]     who plans, in order
+    urgent: np.ndarray      # int32[agents]     a stack: who must plan first, because others took its way
+    is_urgent: np.ndarray   # bool[agents]      is on that stack
+    fixed: np.ndarray       # bool[agents]      has been given its next step in this tick, and keeps it
+    taken: np.ndarray       # int32[cells]      agent that a push moves there in this tick, or NO_AGENT
+    pushed: np.ndarray      # int32[agents]     who was decided by the push at hand,
+    target: np.ndarray      # int32[agents]     ... and where it goes
+    claimed: np.ndarray     # int32[agents]     the cells that are in `taken`
+    option: np.ndarray      # int32[depth, 9]   the push's choices, best first
+    option_key: np.ndarray  # int64[depth, 9]   ... and by what they are ordered
+    options: np.ndarray     # int32[depth]      how many there are,
+    tried: np.ndarray       # int32[depth]      ... and how many were tried; -1 when they are not listed yet
+    tally: np.ndarray       # int64[8]          see below
+
+
+# Turn.tally holds
+_LINE, _PLACE, _URGENT, _PUSHED, _CLAIMED, _BOXED, _PUSHES, _REPATHS = range(8)
+
+
+@jit
+def take_way(table, plans, agent, steps, since):
+    """Enter plans.way[agent] into the table. Mutates: table, plans."""
+    plans.steps[agent], plans.since[agent], plans.end[agent] = steps, since, since + steps
+    plans.tail[plans.way[agent, steps]] = agent
+    reserve_way(table, plans.way[agent], since, steps, agent)
+
+
+@jit
+def drop_way(table, plans, agent):
+    """Take an agent's way out of the table. Mutates: table, plans."""
+    if plans.steps[agent] >= 0:
+        last = plans.way[agent, plans.steps[agent]]
+        if plans.tail[last] == agent:
+            plans.tail[last] = NO_AGENT
+        release_way(table, plans.way[agent], plans.since[agent], plans.steps[agent], agent)
+        plans.steps[agent] = -1
+
+
+@jit
+def stand(table, plans, agent, cell, tick, steps):
+    """Let an agent stay where it is for so many ticks. Mutates: table, plans."""
+    drop_way(table, plans, agent)
+    for k in range(steps + 1):
+        plans.way[agent, k] = cell
+    take_way(table, plans, agent, steps, tick)
+
+
+@jit
+def call_back(table, plans, turn, agents, agent, tick):
+    """Take an agent's way from it; it plans anew before anybody else does. Mutates: table, plans, turn."""
+    if not agents.controlled[agent] or turn.fixed[agent] or turn.is_urgent[agent]:
+        return
+    stand(table, plans, agent, agents.cell[agent], tick, 0)
+    plans.due[agent] = True
+    turn.is_urgent[agent] = True
+    turn.urgent[turn.tally[_URGENT]] = agent
+    turn.tally[_URGENT] += 1
+
+
+@jit
+def call_back_from(table, plans, turn, agents, cell, time, agent, tick):
+    """Call back whoever else has a cell at a time. Mutates: table, plans, turn."""
+    for _ in range(8):
+        other = other_at(table, cell, time, agent)
+        if other == NO_AGENT or turn.fixed[other] or not agents.controlled[other]:
+            return
+        if turn.is_urgent[other]:
+            return
+        call_back(table, plans, turn, agents, other, tick)
+
+
+@jit
+def list_options(tables, agents, occupant, turn, reverse, search, tick, seed, agent, depth):
+    """Sort an agent's next cells by their distance to its goal; return their number, or as `distance` does.
+
+    Mutates: turn, reverse.
+    """
+    here = agents.cell[agent]
+    count = 0
+    for d in range(9):                                          # the ninth is to stay
+        if d < 8 and not tables.moves[here] >> d & 1:
+            continue
+        there = here + tables.offset[d] if d < 8 else here
+        far = distance(tables, reverse, search, there)
+        if far < 0:
+            return far
+        busy = occupant[there] != NO_AGENT and occupant[there] != agent
+        key = (far << 1 | busy) << 8 | (scramble(seed ^ scramble(tick * 9 + d) ^ agent) & 255)
+        k = count
+        while k > 0 and turn.option_key[depth, k - 1] > key:
+            turn.option_key[depth, k], turn.option[depth, k] = turn.option_key[depth, k - 1], turn.option[depth, k - 1]
+            k -= 1
+        turn.option_key[depth, k], turn.option[depth, k] = key, there
+        count += 1
+    return count
+
+
+@jit
+def in_the_way(agents, occupant, plans, turn, next_cell, agent, there, root):
+    """The agent that must be pushed if `agent` is to go there, NO_AGENT if none, or -2 if it cannot go there."""
+    here, other = agents.cell[agent], occupant[there]
+    if turn.taken[there] != NO_AGENT:
+        return -2
+    if other == NO_AGENT or other == agent:
+        return NO_AGENT
+    if turn.fixed[other]:                                       # it leaves, or the cell would be taken
+        return -2 if turn.taken[here] == other else NO_AGENT
+    if not agents.controlled[other]:
+        return -2 if next_cell[other] == there or next_cell[other] == here else NO_AGENT
+    if agents.pinned[other] and agents.cell[other] == agents.goal[other]:
+        return -2
+    is_older = plans.left_home[other] < plans.left_home[root] and plans.home_ticks[other] < _STABLE_TICKS
+    return -2 if is_older else other
+
+
+@jit
+def push(tables, agents, occupant, plans, turn, reverse, search_of, tick, seed, next_cell, root):
+    """One step of PIBT for `root`, depth first: whoever is pushed takes its best free cell, or pushes the next one.
+
+    Answers 1 if everybody found a place (turn.pushed and turn.target tell who goes where), 0 if not, or as `distance`
+    does. Mutates: turn, reverse.
+    """
+    depth = 0
+    turn.pushed[0] = root
+    turn.tried[0] = -1                                          # its options are not listed yet
+    while depth >= 0:
+        agent = turn.pushed[depth]
+        if turn.tried[depth] == -1:
+            count = list_options(
+                tables, agents, occupant, turn, reverse, search_of[agent], tick, seed, agent, depth
+            )
+            if count < 0:
+                while depth > 0:                                # undo, to be asked again
+                    depth -= 1
+                    turn.taken[turn.target[depth]] = NO_AGENT
+                    turn.fixed[turn.pushed[depth]] = False
+                return count
+            turn.tried[depth], turn.options[depth] = 0, count
+        pushing = -2
+        while pushing == -2 and turn.tried[depth] < turn.options[depth]:
+            there = turn.option[depth, turn.tried[depth]]
+            turn.tried[depth] += 1
+            if depth == 0 or there != agents.cell[turn.pushed[depth - 1]]:      # not into the cell of who pushes it
+                pushing = in_the_way(agents, occupant, plans, turn, next_cell, agent, there, root)
+        if pushing == -2:                                       # no place for it: the one before tries its next cell
+            depth -= 1
+            if depth >= 0:
+                turn.taken[turn.target[depth]] = NO_AGENT
+                turn.fixed[turn.pushed[depth]] = False
+            continue
+        turn.target[depth] = there
+        turn.taken[there] = agent
+        turn.fixed[agent] = True
+        if pushing == NO_AGENT:
+            turn.tally[_PUSHED] = depth + 1
+            return 1
+        depth += 1
+        turn.pushed[depth] = pushing
+        turn.tried[depth] = -1
+    return 0
+
+
+@jit
+def push_from(tables, agents, occupant, table, plans, turn, reverse, search_of, tick, seed, next_cell, agent):
+    """Let an agent push its way one step ahead (PIBT), and enter who goes where. Mutates: table, plans, turn, reverse."""
+    answer = push(tables, agents, occupant, plans, turn, reverse, search_of, tick, seed, next_cell, agent)
+    if answer != 1:
+        return answer
+    turn.tally[_PUSHES] += 1
+    for k in range(turn.tally[_PUSHED]):
+        drop_way(table, plans, turn.pushed[k])
+    for k in range(turn.tally[_PUSHED]):
+        moved = turn.pushed[k]
+        plans.way[moved, 0], plans.way[moved, 1] = agents.cell[moved], turn.target[k]
+        turn.claimed[turn.tally[_CLAIMED]] = turn.target[k]
+        turn.tally[_CLAIMED] += 1
+        take_way(table, plans, moved, 1, tick)
+        call_back_from(table, plans, turn, agents, turn.target[k], tick + 1, moved, tick)
+        plans.due[moved] = True                             # its way is one step long
+    return 1
+
+
+@jit
+def replan_phase(
+    tables, agents, occupant, table, plans, turn, reverse, search_of, work, manners, guard_window, steps, tick, seed,
+    patience, pushes, next_cell,
+):  # fmt: skip
+    """Give everybody in line a new way; answer _DONE, or why it had to stop. Mutates: table, plans, turn, reverse, work."""
+    tally = turn.tally
+    while True:
+        if tally[_URGENT] > 0:
+            agent = turn.urgent[tally[_URGENT] - 1]
+        elif tally[_PLACE] < tally[_LINE]:
+            agent = turn.line[tally[_PLACE]]
+        else:
+            return _DONE
+        answer = space_time.FOUND
+        if not turn.fixed[agent]:
+            stuck = pushes and plans.home_ticks[agent] == 0 and tick - plans.nearer_at[agent] >= patience
+            if stuck:
+                answer = space_time.NO_PATH
+            else:
+                answer = space_time.search(
+                    tables, table, (plans.tail, plans.end), reverse, search_of[agent], work, manners,
+                    agent, agents.cell[agent], tick, agents.goal[agent], steps,
+                )  # fmt: skip
+            if answer == space_time.FOUND:
+                drop_way(table, plans, agent)
+                space_time.write_cells(work, plans.way[agent])
+                take_way(table, plans, agent, steps, tick)
+                plans.due[agent] = False
+                tally[_REPATHS] += 1
+            elif answer == space_time.NO_PATH or answer == space_time.TOO_LARGE:
+                tally[_BOXED] += not stuck
+                answer = 0
+                if pushes:
+                    answer = push_from(tables, agents, occupant, table, plans, turn, reverse, search_of, tick, seed,
+                                       next_cell, agent)  # fmt: skip
+                if answer == 0:                             # nowhere to go: everybody else makes way for it
+                    stand(table, plans, agent, agents.cell[agent], tick, guard_window)
+                    turn.fixed[agent] = True
+                    plans.due[agent] = True
+                    for k in range(1, guard_window + 1):
+                        call_back_from(table, plans, turn, agents, agents.cell[agent], tick + k, agent, tick)
+        if answer == NEEDS_ROOM or answer == OUT_OF_BUDGET:
+            return answer
+        # Done with this one; it may stand anywhere in the stack by now, if others were called back.
+        if turn.is_urgent[agent]:
+            turn.is_urgent[agent] = False
+            k = 0
+            while turn.urgent[k] != agent:
+                k += 1
+            for j in range(k, tally[_URGENT] - 1):
+                turn.urgent[j] = turn.urgent[j + 1]
+            tally[_URGENT] -= 1
+        else:
+            tally[_PLACE] += 1
+
+
+@jit
+def extend_phase(tables, agents, table, plans, turn, reverse, search_of, work, manners, steps, tick):
+    """Plan on for whoever was pushed, from where it will stand. Mutates: table, plans, turn, reverse, work."""
+    for agent in range(agents.cell.size):
+        if turn.fixed[agent] and plans.steps[agent] == 1 and plans.since[agent] == tick and steps > 1:
+            there = plans.way[agent, 1]
+            answer = space_time.search(
+                tables, table, (plans.tail, plans.end), reverse, search_of[agent], work, manners,
+                agent, there, tick + 1, agents.goal[agent], steps - 1,
+            )  # fmt: skip
+            if answer == NEEDS_ROOM or answer == OUT_OF_BUDGET:
+                return answer
+            if answer == space_time.FOUND:
+                here = agents.cell[agent]
+                drop_way(table, plans, agent)
+                space_time.write_cells(work, plans.way[agent, 1:])
+                plans.way[agent, 0] = here
+                take_way(table, plans, agent, steps, tick)
+                plans.due[agent] = False
+    return _DONE
+
+
+@jit
+def begin_tick(agents, table, plans, turn, tick, window, next_cell):
+    """Clear the last tick's decisions, and let the table show where everybody really is. Mutates: table, plans, turn."""
+    for k in range(turn.tally[_URGENT]):
+        turn.is_urgent[turn.urgent[k]] = False
+    turn.tally[_URGENT] = 0
+    for k in range(turn.tally[_CLAIMED]):
+        turn.taken[turn.claimed[k]] = NO_AGENT
+    turn.tally[_CLAIMED] = 0
+    for agent in range(agents.cell.size):
+        cell = agents.cell[agent]
+        turn.fixed[agent] = False
+        if cell == NO_CELL:
+            continue
+        if not agents.controlled[agent]:                    # it goes where the program says, and is taken to stay there
+            drop_way(table, plans, agent)
+            plans.way[agent, 0] = cell
+            for k in range(1, window + 1):
+                plans.way[agent, k] = next_cell[agent]
+            take_way(table, plans, agent, window, tick)
+        elif plans.steps[agent] < 0 or plans.end[agent] < tick or plans.way[agent, tick - plans.since[agent]] != cell:
+            stand(table, plans, agent, cell, tick, 0)       # it is new, or was stopped
+            plans.due[agent] = True
+
+
+@jit
+def look_phase(tables, agents, plans, reverse, search_of, tick):
+    """Note who is home, and who came nearer to its goal. Mutates: plans, reverse."""
+    for agent in range(agents.cell.size):
+        cell = agents.cell[agent]
+        if cell == NO_CELL or not agents.controlled[agent]:
+            continue
+        if cell == agents.goal[agent]:
+            plans.home_ticks[agent] += 1
+            if plans.home_ticks[agent] >= _STABLE_TICKS:
+                plans.left_home[agent] = tick
+                plans.nearest[agent] = _FAR
+                plans.nearer_at[agent] = tick
+            continue
+        plans.home_ticks[agent] = 0
+        far = distance(tables, reverse, search_of[agent], cell)
+        if 0 <= far < plans.nearest[agent]:
+            plans.nearest[agent] = far
+            plans.nearer_at[agent] = tick
+
+
+@jit
+def settle_phase(agents, table, plans, tick, window, wanted):
+    """Say where everybody wants to be next; who has no way that far stands. Mutates: table, plans, wanted."""
+    for agent in range(agents.cell.size):
+        cell = agents.cell[agent]
+        wanted[agent] = cell
+        if cell == NO_CELL or not agents.controlled[agent]:
+            continue
+        if plans.end[agent] <= tick:
+            stand(table, plans, agent, cell, tick, window)
+            plans.due[agent] = True
+        wanted[agent] = plans.way[agent, tick + 1 - plans.since[agent]]
+
+
+@jit
+def recall_cut_ways(tables, agents, table, plans, tick):
+    """Take the ways that an edit of the map made illegal from their agents. Mutates: table, plans."""
+    for agent in range(agents.cell.size):
+        if agents.cell[agent] != NO_CELL and plans.steps[agent] >= 0:
+            if not reservations.is_walkable(tables, plans.way[agent, : plans.steps[agent] + 1]):
+                stand(table, plans, agent, agents.cell[agent], tick, 0)
+                plans.due[agent] = True
+
+
+@dataclass
+class Windowed(Planner):
+    """WHCA*, and Weave."""
+
+    window: int = parameter(16, "steps that are planned ahead", minimum=1, maximum=256)
+    order: str = parameter("rotate", "who plans first: by turns, or who is longest away", choices=("rotate", "age"))
+    boxed_in: str = parameter("stand", "what an agent without a way does", choices=("stand", "push"))
+    soft_tail: int = parameter(0, "cost of a step onto the last planned cell of another", minimum=0, maximum=1000)
+    patience: int = parameter(16, "ticks without coming nearer after which an agent pushes", minimum=1)
+    no_follow: bool = parameter(False, "nobody enters a cell that is only just being left")
+    forbid_cross: bool = parameter(False, "no two diagonal moves cross")
+
+    def bind(self, state: State, seed: int) -> None:
+        super().bind(state, seed)
+        cells = state.grid.size
+        self._table = reservations.make_reservations(cells, 1024)
+        self._distances = SharedSearches(state.grid)
+        self._work = space_time.make_space_time(_states(self.window, cells))
+        self._manners = space_time.Manners(True, True, self.no_follow, self.forbid_cross, self.soft_tail)
+        self._stops = 0
+        self._plans = Plans(
+            np.zeros((0, self.window + 1), np.int32), *(np.zeros(0, np.int32) for _ in range(3)),
+            np.full(cells, NO_AGENT, np.int32), np.zeros(0, np.bool_), np.zeros(0, np.int32), np.zeros(0, np.int32),
+            np.zeros(0, np.int64), np.zeros(0, np.int32),
+        )  # fmt: skip
+        self._make_room(0)
+        for agent in range(state.agents.cell.size):
+            self.agent_added(agent)
+
+    def _make_room(self, agents: int) -> None:
+        """Arrays for so many agents and more."""
+        have = len(self._plans.way)
+        more = max(agents - have, have) if agents > have else 0
+        grown = [np.pad(array, [(0, more)] + [(0, 0)] * (array.ndim - 1)) for array in self._plans]
+        self._plans = Plans(*grown)._replace(tail=self._plans.tail)
+        room = have + more
+        self._turn = Turn(
+            *(np.zeros(room, np.int32) for _ in range(2)), *(np.zeros(room, np.bool_) for _ in range(2)),
+            np.full(self.state.grid.size, NO_AGENT, np.int32), *(np.zeros(room + 1, np.int32) for _ in range(3)),
+            np.zeros((room + 1, 9), np.int32), np.zeros((room + 1, 9), np.int64),
+            np.zeros(room + 1, np.int32), np.zeros(room + 1, np.int32),
+            self._turn.tally if hasattr(self, "_turn") else np.zeros(8, np.int64),
+        )  # fmt: skip
+        self._guard = make_guard(room, self.state.grid.size)
+        self._table = reservations.with_room(self._table, room * (self.window + 2))
+
+    def plan(self, proposal: Proposal, budget: Budget) -> None:
+        state, agents, plans, turn = self.state, self.state.agents, self._plans, self._turn
+        tables, occupant, tick, of = state.grid.tables, state.occupant, state.tick, self._distances.of
+        begin_tick(agents, self._table, plans, turn, tick, self.window, proposal.next_cell)
+        allow(self._distances.reverse, 0)
+        look_phase(tables, agents, plans, self._distances.reverse, of, tick)
+        self._line_up()
+        limit = budget.slice()
+        steps = self.window if limit >= 4 * self.window else max(1, limit // 4)
+        pushes = self.boxed_in == "push"
+        done = self._serve(budget, lambda: replan_phase(
+            tables, agents, occupant, self._table, plans, turn, self._distances.reverse, of, self._work, self._manners,
+            self.window, steps, tick, self.seed, self.patience, pushes, proposal.next_cell,
+        ))  # fmt: skip
+        if done and pushes:
+            self._serve(budget, lambda: extend_phase(
+                tables, agents, self._table, plans, turn, self._distances.reverse, of, self._work, self._manners,
+                steps, tick,
+            ))  # fmt: skip
+        wanted = np.empty(agents.cell.size, np.int32)
+        settle_phase(agents, self._table, plans, tick, self.window, wanted)
+        if grant(agents, occupant, wanted, self._guard, proposal.next_cell, proposal.waits_for):
+            self._stops += int(((proposal.next_cell != wanted) & agents.controlled & (agents.cell != NO_CELL)).sum())
+
+    def _line_up(self) -> None:
+        """Who plans in this tick, and in which order: whoever is due, and by turns half a window's share of all."""
+        agents, plans, tick = self.state.agents, self._plans, self.state.tick
+        count = agents.cell.size
+        index = np.arange(count)
+        half = max(1, self.window // 2)
+        due = plans.due[:count] | ((tick + index) % half == 0)
+        if self.boxed_in == "push":
+            due |= (tick - plans.nearer_at[:count] >= self.patience) & (plans.home_ticks[:count] == 0)
+        line = np.flatnonzero(due & agents.controlled & (agents.cell != NO_CELL))
+        if self.order == "age":
+            line = line[np.argsort(plans.left_home[line], kind="stable")]
+        elif count:
+            line = line[np.argsort((line - tick) % count, kind="stable")]
+        self._turn.line[: line.size] = line
+        self._turn.tally[_LINE], self._turn.tally[_PLACE] = line.size, 0
+
+    def _serve(self, budget: Budget, phase: Callable[[], int]) -> bool:
+        """Run a phase to its end, making room where it asks for it; False if the budget did not reach that far."""
+        while limit := budget.slice():
+            reverse = self._distances.reverse
+            before = expansions_of(reverse)
+            allow(reverse, limit)
+            answer = phase()
+            budget.spend(expansions_of(reverse) - before)
+            if answer == NEEDS_ROOM:
+                self._distances.grow()
+            elif answer != OUT_OF_BUDGET:
+                return True
+        return False
+
+    def counters(self) -> dict[str, int]:
+        tally = self._turn.tally
+        return {
+            "repaths": int(tally[_REPATHS]),
+            "boxed_in": int(tally[_BOXED]),
+            "pushes": int(tally[_PUSHES]),
+            "stopped_by_guard": self._stops,
+        }
+
+    def agent_added(self, agent: int) -> None:
+        self._make_room(agent + 1)
+        self._plans.steps[agent] = -1
+        self._aim(agent)
+
+    def agent_removed(self, agent: int) -> None:
+        drop_way(self._table, self._plans, agent)
+        self._distances.drop(agent)
+
+    def agent_retasked(self, agent: int) -> None:
+        self._aim(agent)
+
+    def _aim(self, agent: int) -> None:
+        """Begin anew towards the agent's goal; the way it is on is kept until there is a better one."""
+        agents, plans, tick = self.state.agents, self._plans, self.state.tick
+        self._distances.aim(agent, int(agents.goal[agent]), int(agents.cell[agent]))
+        plans.due[agent] = True
+        plans.home_ticks[agent] = 0
+        plans.left_home[agent] = plans.nearer_at[agent] = tick
+        plans.nearest[agent] = _FAR
+
+    def cells_changed(self, cells: NDArray[np.int32]) -> None:
+        self._distances.cells_changed(cells)
+        recall_cut_ways(self.state.grid.tables, self.state.agents, self._table, self._plans, self.state.tick)
+
+
+def _states(window: int, cells: int) -> int:
+    """States of space and time within a window, at the most."""
+    return sum(min((2 * k + 1) ** 2, cells) for k in range(window + 1)) + 16

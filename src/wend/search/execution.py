@@ -1,0 +1,94 @@
+# mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
+"""The execution guard: of the steps that agents want to take, those that can be taken together.
+
+Where plans agree, everybody gets what it wants. Where they do not (a plan that could not be kept, an agent that the program
+moved), somebody waits, and whoever wanted into its cell waits with it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from wend.search.kernel import NO_AGENT, NO_CELL, jit
+
+_OPEN, _ASKED, _DECIDED = 0, 1, 2
+
+
+class Guard(NamedTuple):
+    """Scratch of the guard."""
+
+    state: np.ndarray   # int8[agents]
+    chain: np.ndarray   # int32[agents]  agents that wait for the next one's decision
+    entered: np.ndarray # int32[cells]   the agent that last moved there, or NO_AGENT
+
+
+def make_guard(agents: int, cells: int) -> Guard:
+    """Scratch for so many agents and cells."""
+    return Guard(np.zeros(agents, np.int8), np.zeros(agents, np.int32), np.full(cells, NO_AGENT, np.int32))
+
+
+@jit
+def _is_entered(agents, entered, next_cell, cell):
+    """Whether somebody has been granted to move to a cell in this tick."""
+    agent = entered[cell]
+    return agent != NO_AGENT and next_cell[agent] == cell and agents.cell[agent] != cell
+
+
+@jit
+def grant(agents, occupant, wanted, guard, next_cell, waits_for):
+    """Turn what the agents want into a legal joint move; return how many do not get it. Mutates: all but the first three.
+
+    `next_cell` comes with everybody's own cell, or the announced one of the agents that the program moves.
+    """
+    state, chain, entered = guard.state, guard.chain, guard.entered
+    stopped = 0
+    for agent in range(agents.cell.size):
+        state[agent] = _OPEN
+        if agents.cell[agent] == NO_CELL or not agents.controlled[agent]:
+            state[agent] = _DECIDED
+            if agents.cell[agent] != NO_CELL:
+                entered[next_cell[agent]] = agent
+    for root in range(agents.cell.size):
+        length = 0
+        agent = root
+        while state[agent] == _OPEN:
+            state[agent] = _ASKED
+            chain[length] = agent
+            length += 1
+            target = wanted[agent]
+            ahead = occupant[target]
+            if target == agents.cell[agent] or ahead == NO_AGENT or state[ahead] == _DECIDED:
+                break
+            if state[ahead] == _ASKED:
+                if wanted[ahead] != agents.cell[agent]:         # a ring of three or more: all of them turn together
+                    turning = ahead
+                    while True:
+                        next_cell[turning] = wanted[turning]
+                        entered[wanted[turning]] = turning
+                        state[turning] = _DECIDED
+                        turning = occupant[wanted[turning]]
+                        if turning == ahead:
+                            break
+                break
+            agent = ahead
+        while length > 0:                                       # the one in front decides first
+            length -= 1
+            agent = chain[length]
+            if state[agent] == _DECIDED:
+                continue
+            state[agent] = _DECIDED
+            target = wanted[agent]
+            if target == agents.cell[agent]:
+                continue
+            ahead = occupant[target]
+            stays = ahead != NO_AGENT and next_cell[ahead] == target
+            swaps = ahead != NO_AGENT and next_cell[ahead] == agents.cell[agent]
+            if stays or swaps or _is_entered(agents, entered, next_cell, target):
+                waits_for[agent] = ahead if ahead != NO_AGENT else entered[target]
+                stopped += 1
+            else:
+                next_cell[agent] = target
+                entered[target] = agent
+    return stopped

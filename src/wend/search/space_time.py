@@ -1,0 +1,195 @@
+# mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
+"""A* in space and time: states are (cell, step), other agents are what the reservation table says.
+
+David Silver: Cooperative Pathfinding. AIIDE 2005, sections "Cooperative A*" and "Windowed Hierarchical Cooperative A*".
+
+Two ways to end. A *window* search looks `steps` moves ahead and ends in the state after the last of them whose cost plus
+distance to the goal is smallest (the paper's terminal edge); waiting on the goal is free. A *full* search ends on the goal,
+at a time from which on nobody else has it. Moving costs what it costs on the map, waiting anywhere else costs 1.
+
+Order of expansion: smallest f, then largest g, then first in, first out.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from wend.grid import CARDINAL_COST, DIAGONAL_COST, empty_map_cost
+from wend.search.kernel import NO_AGENT, UNREACHABLE, jit
+from wend.search.open_list import OpenList, clear, drop_first, first, is_empty, make_open_list, push
+from wend.search.reservations import is_free_for_good, may_move
+from wend.search.reverse_resumable import NEEDS_ROOM, OUT_OF_BUDGET, distance, expand_one
+
+# What `search` answers besides the two above
+FOUND = 1
+NO_PATH = 2
+TOO_LARGE = 3       # more states than the workspace holds
+
+_OPEN, _CLOSED = 0, 1
+
+
+class SpaceTime(NamedTuple):
+    """The workspace of one search at a time."""
+
+    open_list: OpenList     # of node numbers
+    cell: np.ndarray        # int32[nodes]
+    step: np.ndarray        # int32[nodes]  moves made when it is reached
+    g: np.ndarray           # int64[nodes]
+    h: np.ndarray           # int64[nodes]
+    parent: np.ndarray      # int32[nodes]  node before it
+    mark: np.ndarray        # int32[nodes]  _OPEN or _CLOSED
+    slot: np.ndarray        # int32[power of two]   node of a hashed (cell, step)
+    stamp: np.ndarray       # int32[power of two]   search that the slot belongs to
+    tally: np.ndarray       # int64[4]      nodes; number of the search; expansions of the last one; its last node
+
+
+_NODES, _SERIAL, _EXPANDED, _LAST = 0, 1, 2, 3
+
+
+class Manners(NamedTuple):
+    """How a search treats others, and what it takes for the distance to the goal."""
+
+    window: bool            # a window search, not a full one
+    exact: bool             # distances by RRA*; otherwise as on an empty map
+    no_follow: bool         # not into a cell that is only just being left
+    forbid_cross: bool      # not across the diagonal move of another
+    soft_tail: int          # cost of a step onto the last planned cell of another, after its plan ends
+
+
+def make_space_time(nodes: int) -> SpaceTime:
+    """A workspace for searches of up to so many states."""
+    slots = 1 << (2 * nodes - 1).bit_length()
+    return SpaceTime(
+        make_open_list(nodes + nodes // 8 + 8), *(np.empty(nodes, kind) for kind in (np.int32, np.int32, np.int64)),
+        np.empty(nodes, np.int64), np.empty(nodes, np.int32), np.empty(nodes, np.int32),
+        np.empty(slots, np.int32), np.zeros(slots, np.int32), np.zeros(4, np.int64),
+    )  # fmt: skip
+
+
+@jit
+def _slot_of(work, cells, cell, step):
+    """Where a state is, or may be put."""
+    last = work.slot.size - 1
+    key = (np.int64(step) * cells + cell) & 0x7FFFFFFF
+    k = ((key * 0x9E3779B1) >> 7) & last
+    while work.stamp[k] == work.tally[_SERIAL]:
+        node = work.slot[k]
+        if work.cell[node] == cell and work.step[node] == step:
+            break
+        k = (k + 1) & last
+    return k
+
+
+@jit
+def _estimate(tables, reverse, search_of_goal, manners, cell, goal):
+    """Cost from a cell to the goal as far as no agents are in the way, or one of the negative answers of RRA*."""
+    if manners.exact:
+        return distance(tables, reverse, search_of_goal, cell)
+    width = tables.width
+    return empty_map_cost(tables, abs(cell % width - goal % width), abs(cell // width - goal // width))
+
+
+@jit
+def search(tables, table, tails, reverse, search_of_goal, work, manners, agent, start, time, goal, steps):
+    """Find the best way of an agent that stands on `start` after tick `time`. Mutates: work, reverse.
+
+    `tails` are (int32[cells] the agent whose plan ends there or NO_AGENT, int32[agents] when it ends). What may be
+    expanded is what `reverse` still allows.
+    """
+    work.tally[_SERIAL] += 1
+    work.tally[_NODES] = 0
+    work.tally[_EXPANDED] = 0
+    cells = tables.moves.size
+    h = _estimate(tables, reverse, search_of_goal, manners, start, goal)
+    if h < 0:
+        return NO_PATH if h == UNREACHABLE else h
+    clear(work.open_list, h)
+    _reach(work, cells, start, 0, np.int64(0), h, -1)
+    while not is_empty(work.open_list, work.mark, _CLOSED):
+        node = first(work.open_list) & 0xFFFFFFFF
+        if work.mark[node] == _CLOSED:
+            drop_first(work.open_list)
+            continue
+        cell, step = work.cell[node], work.step[node]
+        at_end = step == steps
+        if at_end if manners.window else cell == goal and is_free_for_good(table, goal, time + step, agent):
+            work.tally[_LAST] = node
+            return FOUND
+        if not expand_one(reverse):
+            return OUT_OF_BUDGET
+        drop_first(work.open_list)
+        work.mark[node] = _CLOSED
+        work.tally[_EXPANDED] += 1
+        if at_end:
+            continue
+        if work.tally[_NODES] + 9 > work.cell.size:
+            return TOO_LARGE
+        bits = tables.moves[cell]
+        for d in range(9):                          # the ninth is to wait
+            if d < 8 and not bits >> d & 1:
+                continue
+            there = cell + tables.offset[d] if d < 8 else cell
+            if not may_move(tables, table, cell, there, time + step, agent, manners.no_follow, manners.forbid_cross):
+                continue
+            cost = work.g[node]
+            if d < 8:
+                cost += CARDINAL_COST if d < 4 else DIAGONAL_COST
+            elif cell != goal or not manners.window:
+                cost += CARDINAL_COST
+            if manners.soft_tail > 0:
+                owner = tails[0][there]
+                if owner != NO_AGENT and owner != agent and tails[1][owner] < time + step + 1:
+                    cost += manners.soft_tail * CARDINAL_COST
+            h = _estimate(tables, reverse, search_of_goal, manners, there, goal)
+            if h == OUT_OF_BUDGET or h == NEEDS_ROOM:
+                return h
+            if h != UNREACHABLE:
+                _reach(work, cells, there, step + 1, cost, h, node)
+    return NO_PATH
+
+
+@jit
+def _reach(work, cells, cell, step, cost, h, parent):
+    """Open a state, or improve it. Mutates: work."""
+    k = _slot_of(work, cells, cell, step)
+    if work.stamp[k] != work.tally[_SERIAL]:
+        node = work.tally[_NODES]
+        work.tally[_NODES] = node + 1
+        work.stamp[k] = work.tally[_SERIAL]
+        work.slot[k] = node
+        work.cell[node], work.step[node], work.mark[node] = cell, step, _OPEN
+    else:
+        node = np.int64(work.slot[k])
+        if work.mark[node] == _CLOSED or cost >= work.g[node]:
+            return
+    work.g[node], work.h[node], work.parent[node] = cost, h, parent
+    push(work.open_list, cost + h, h, node << 32 | node)
+
+
+@jit
+def expansions_of(work):
+    """Nodes that the last search expanded."""
+    return work.tally[_EXPANDED]
+
+
+@jit
+def length_of(work):
+    """Steps of the way that the last search found."""
+    return work.step[work.tally[_LAST]]
+
+
+@jit
+def cost_of(work):
+    """Cost of the way that the last search found, with the distance that is left."""
+    return work.g[work.tally[_LAST]] + work.h[work.tally[_LAST]]
+
+
+@jit
+def write_cells(work, way):
+    """Write the cells of the way found, the start included. Mutates: way."""
+    node = work.tally[_LAST]
+    while node != -1:
+        way[work.step[node]] = work.cell[node]
+        node = work.parent[node]
