@@ -10,7 +10,7 @@ import pytest
 from wend import Grid, World, create, metrics
 from wend.grid import Point
 from wend.mapgen import random_map
-from wend.search.real_time import heuristic
+from wend.search.real_time import heuristic, pages_left
 
 DEAD_END = "......\n.####.\n....#.\n.####.\n......"
 POCKET = "@@.@@\n....."
@@ -59,13 +59,13 @@ def test_surrounded_it_waits_and_learns_nothing_until_somebody_leaves() -> None:
     inner = world.add((2, 2), (4, 4))
     ring = [world.add((2 + dx, 2 + dy)) for dx in (-1, 0, 1) for dy in (-1, 0, 1) if (dx, dy) != (0, 0)]
     learned = world.planner._learned  # type: ignore[attr-defined]
-    pages = int(learned.free_count[0])
+    pages = pages_left(learned)
     for _ in range(5):
         world.tick()
         assert world.position(inner) == (2, 2)
         assert world.agent_state(inner).waits_for in ring
     assert world.trace().expansions.tolist() == [1] * 5
-    assert int(learned.free_count[0]) == pages
+    assert pages_left(learned) == pages
     world.remove(ring[-1])                                  # the one at (3, 3)
     world.tick()
     assert world.position(inner) == (3, 3)

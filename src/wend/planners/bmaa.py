@@ -32,9 +32,10 @@ Deviations and open points
 - A budget: searches take turns by index, over ticks. One is made if all of its expansions fit into what is left; a
   budget below `expansions` cuts the lookahead to what it allows. (So does one in milliseconds above 2,000.) An agent
   whose turn has not come follows its old way, if it has one.
-- A new order drops what the agent has learned and its way. An edit of the map drops the ways that it cuts, and nothing
-  that was learned: behind a new wall, values are still lower bounds; where a wall fell they may be too high, as they
-  may be where another agent has left, and since values are assigned (Alg. 4) they come down when the place is seen.
+- A new order drops what the agent has learned and its way. An edit of the map drops the ways that it cuts. What was
+  learned before a wall was built is still a lower bound and stays. Where a wall falls, values are too high and would
+  keep agents away from the new door: everybody forgets those around it. Farther away they stay, and come down when
+  they are searched again, because they are assigned (Alg. 4) and not only raised.
 """
 
 from __future__ import annotations
@@ -53,10 +54,12 @@ from wend.search.kernel import NO_AGENT, NO_CELL, jit
 from wend.search.real_time import (
     NO_NODE,
     forget,
+    forget_around,
     learn,
     look_ahead,
     make_learned,
     make_lookahead,
+    pages_left,
     pages_needed,
     with_agents,
     with_more_pages,
@@ -126,7 +129,7 @@ def search_phase(
         if _wants_search(agents, plans, agent, time):
             if turn.spent[0] + expansions > max_expansions:
                 return _BUDGET_SPENT
-            if learned.free_count[0] < pages_needed(learned, expansions):
+            if pages_left(learned) < pages_needed(learned, expansions):
                 return _PAGES_SPENT
             turn.repaths[0] += plans.done[agent] < plans.length[agent]
             node = look_ahead(                                                  # Alg. 3, l. 3
@@ -167,13 +170,13 @@ def _is_ahead(tables, plans, agent, target, cell):
 
 
 @jit
-def push_aside(tables, grid_tables, plans, turn, agent, pushed, next_cell):
+def push_aside(tables, plans, turn, agent, pushed, next_cell):
     """Make room for an agent: move the one on its next cell to a free neighbour, if any. Mutates: turn, next_cell."""
     here = turn.stands[pushed]
     refuge = NO_CELL
     for d in range(8):
-        if grid_tables.moves[here] >> d & 1:
-            beside = here + grid_tables.offset[d]
+        if tables.moves[here] >> d & 1:
+            beside = here + tables.offset[d]
             if turn.taken[beside] == NO_AGENT:
                 if not _is_ahead(tables, plans, agent, here, beside):
                     refuge = beside
@@ -185,8 +188,11 @@ def push_aside(tables, grid_tables, plans, turn, agent, pushed, next_cell):
 
 
 @jit
-def execution_phase(tables, grid_tables, agents, plans, turn, push, next_cell, waits_for):
-    """Alg. 2, l. 5-15: let everybody take a step, one after the other. Mutates: plans, turn, next_cell, waits_for."""
+def execution_phase(tables, agents, plans, turn, push, next_cell, waits_for):
+    """Alg. 2, l. 5-15: let everybody take a step, one after the other. Mutates: plans, turn, next_cell, waits_for.
+
+    `tables` are the grid's own: the ways keep to the streets already, and who is pushed need not.
+    """
     for agent in range(agents.cell.size):
         if plans.done[agent] == plans.length[agent]:                            # l. 6
             continue
@@ -199,7 +205,7 @@ def execution_phase(tables, grid_tables, agents, plans, turn, push, next_cell, w
             and agents.controlled[other]
             and not agents.pinned[other]
         ):
-            push_aside(tables, grid_tables, plans, turn, agent, other, next_cell)     # l. 9
+            push_aside(tables, plans, turn, agent, other, next_cell)            # l. 8-10
         if turn.taken[target] == NO_AGENT:                                      # l. 11-13
             _move_to(turn, agent, target, next_cell)
             plans.done[agent] += 1
@@ -211,7 +217,7 @@ def execution_phase(tables, grid_tables, agents, plans, turn, push, next_cell, w
 class Bmaa(Planner):
     """BMAA*, and with `push` and `flow` its variants -c, -f and -f-c."""
 
-    expansions: int = parameter(32, "nodes that a search expands at most (lookahead)", minimum=1, maximum=100_000)
+    expansions: int = parameter(32, "nodes that a search expands at most (lookahead)", minimum=1, maximum=10_000)
     vision: float = parameter(math.sqrt(2), "distance up to which agents see each other", minimum=0)
     moves: int = parameter(32, "ticks for which a way is followed before the next search", minimum=1, maximum=2**31)
     push: bool = parameter(False, "whether agents push others off their goals for a moment")
@@ -221,6 +227,8 @@ class Bmaa(Planner):
         super().bind(state, seed)
         cells = state.grid.size
         self._flow = None if self.flow == "none" else Flow(state.grid, self.flow)
+        if self._flow is not None:
+            self._flow.tables()         # now: the first tick has enough to do
         self._learned = make_learned(state.grid)
         self._lookahead = make_lookahead(cells, self.expansions)
         self._vision_square = _FAR_AWAY if self.vision > 2**20 else int((self.vision + 1e-9) ** 2)
@@ -253,7 +261,7 @@ class Bmaa(Planner):
                 self._learned = with_more_pages(self._learned, pages_needed(self._learned, expansions))
             limit = budget.slice()
         execution_phase(
-            tables, state.grid.tables, state.agents, plans, turn, self.push, proposal.next_cell, proposal.waits_for
+            state.grid.tables, state.agents, plans, turn, self.push, proposal.next_cell, proposal.waits_for
         )
 
     def _make_room(self, agents: int) -> None:
@@ -287,5 +295,7 @@ class Bmaa(Planner):
 
     def cells_changed(self, cells: NDArray[np.int32]) -> None:
         self._is_edited = True
+        grid = self.state.grid
+        forget_around(self._learned, filter(grid.is_free, map(grid.xy, cells.tolist())))
         if self._flow is not None:
             self._flow.cells_changed(cells)

@@ -52,7 +52,7 @@ class Cooperative(Planner):
     def bind(self, state: State, seed: int) -> None:
         super().bind(state, seed)
         cells = state.grid.size
-        self._table = reservations.make_reservations(cells, 1024)
+        self._table = reservations.make_reservations(cells, 64)
         self._distances = SharedSearches(state.grid)
         self._work = space_time.make_space_time(min(_FIRST_STATES, self.max_states))
         self._manners = space_time.Manners(False, self.hierarchical, self.no_follow, self.forbid_cross, 0)
@@ -67,6 +67,9 @@ class Cooperative(Planner):
 
     def plan(self, proposal: Proposal, budget: Budget) -> None:
         state, agents = self.state, self.state.agents
+        for agent, (way, since) in enumerate(zip(self._way, self._since, strict=True)):
+            if 0 < state.tick - since <= way.size and agents.cell[agent] != NO_CELL:
+                reservations.release(self._table, way[state.tick - since - 1], state.tick - 1, agent)
         for agent in np.flatnonzero(~agents.controlled & (agents.cell != NO_CELL)).tolist():
             self._take(agent, np.full(self.program_ticks + 1, proposal.next_cell[agent], np.int32), stays=False)
         for agent in sorted(self._waiting, key=self._turn):
@@ -119,15 +122,25 @@ class Cooperative(Planner):
         """Reserve a way, and its end for good."""
         self._release(agent)
         self._way[agent], self._since[agent] = way, self.state.tick
-        self._table = reservations.with_room(self._table, way.size)
+        if way.size > self._table.ring.shape[1]:
+            self._lengthen(way.size)
         reservations.reserve_way(self._table, way, self.state.tick, way.size - 1, agent)
         if stays:
             reservations.hold(self._table, way[-1], self.state.tick + way.size - 1, agent)
 
+    def _lengthen(self, ticks: int) -> None:
+        """Make a longer table, and enter everybody's way again."""
+        old, self._table = self._table, reservations.make_reservations(self.state.grid.size, ticks)
+        self._table.hold_agent[:], self._table.hold_from[:] = old.hold_agent, old.hold_from
+        for agent, (way, since) in enumerate(zip(self._way, self._since, strict=True)):
+            ahead = way[max(self.state.tick - since, 0) :]
+            if ahead.size and ahead[0] != NO_CELL:
+                reservations.reserve_way(self._table, ahead, self.state.tick, ahead.size - 1, agent)
+
     def _release(self, agent: int) -> None:
         way = self._way[agent]
         if way.size:
-            reservations.release_way(self._table, way, self._since[agent], way.size - 1, agent)
+            reservations.release_way(self._table, way, self._since[agent], way.size - 1, agent, self.state.tick)
             reservations.release_hold(self._table, way[-1], agent)
             self._way[agent] = way[:0]
 

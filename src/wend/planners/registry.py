@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from wend.errors import UnknownNameError
@@ -27,7 +27,8 @@ class Algorithm:
     paper: str              # where it comes from
     online: bool            # keeps within a budget in every tick, the first included
     where: str              # module:class
-    preset: Mapping[str, Any] = field(default_factory=dict)     # parameters that make the alias
+    preset: Mapping[str, Any] = field(default_factory=dict)     # parameters that make the alias, and cannot be set
+    defaults: Mapping[str, Any] = field(default_factory=dict)   # defaults that differ from the class's
 
     def planner_class(self) -> type[Planner]:
         """The class behind it; importing it loads the kernels."""
@@ -36,8 +37,12 @@ class Algorithm:
         return found
 
     def parameters(self) -> tuple[Parameter, ...]:
-        """What can be set; a preset of an alias cannot."""
-        return tuple(p for p in self.planner_class().parameters() if p.name not in self.preset)
+        """What can be set, with the defaults that hold here."""
+        return tuple(
+            replace(p, default=self.defaults.get(p.name, p.default))
+            for p in self.planner_class().parameters()
+            if p.name not in self.preset
+        )
 
     def create(self, **parameters: Any) -> Planner:
         """A planner with these parameters; the rest keeps its defaults."""
@@ -45,7 +50,7 @@ class Algorithm:
         for name in parameters:
             if name not in known:
                 raise UnknownNameError(f"parameter of {self.key}", name, known)
-        return self.planner_class()(**self.preset, **parameters)
+        return self.planner_class()(**{**self.defaults, **self.preset, **parameters})
 
 
 _ALGORITHMS = (
@@ -91,6 +96,7 @@ _ALGORITHMS = (
         online=True,
         where="wend.planners.windowed:Windowed",
         preset={"order": "age", "boxed_in": "push", "soft_tail": 1},
+        defaults={"window": 8},
     ),
     Algorithm(
         key="bmaa",

@@ -28,7 +28,9 @@ Weave (`boxed_in = "push"`, `order = "age"`, `soft_tail = 1`) differs in three w
 - A step onto the last planned cell of another agent, after its plan ends, costs one more (`soft_tail`).
 - Who has been away from home the longest plans first (`order = "age"`).
 - An agent that is boxed in, or has not come nearer to its goal for `patience` ticks, takes one step of PIBT (Okumura et al.,
-  Priority Inheritance with Backtracking, AIJ 2022): it pushes younger agents out of its way, and they push others.
+  Priority Inheritance with Backtracking, AIJ 2022): it pushes younger agents out of its way, and they push others. Where
+  two agents in a corridor can only go on if they change places, the one that pushes goes back and takes the other along
+  until the corridor branches (after Okumura, Improving LaCAM, IJCAI 2023).
 """
 
 from __future__ import annotations
@@ -44,7 +46,7 @@ from wend.planners.base import Budget, Planner, Proposal, State, parameter
 from wend.search import reservations, space_time
 from wend.search.execution import grant, make_guard
 from wend.search.kernel import NO_AGENT, NO_CELL, jit, scramble
-from wend.search.reservations import other_at, release_way, reserve_way
+from wend.search.reservations import expire, other_at, release_way, reserve_way
 from wend.search.reverse_resumable import (
     NEEDS_ROOM,
     OUT_OF_BUDGET,
@@ -85,6 +87,7 @@ class Turn(NamedTuple):
     pushed: np.ndarray      # int32[agents]     who was decided by the push at hand,
     target: np.ndarray      # int32[agents]     ... and where it goes
     claimed: np.ndarray     # int32[agents]     the cells that are in `taken`
+    follower: np.ndarray    # int32[1]          agent that changes places with the one that pushes, or NO_AGENT
     option: np.ndarray      # int32[depth, 9]   the push's choices, best first
     option_key: np.ndarray  # int64[depth, 9]   ... and by what they are ordered
     options: np.ndarray     # int32[depth]      how many there are,
@@ -105,20 +108,20 @@ def take_way(table, plans, agent, steps, since):
 
 
 @jit
-def drop_way(table, plans, agent):
+def drop_way(table, plans, agent, tick):
     """Take an agent's way out of the table. Mutates: table, plans."""
     if plans.steps[agent] >= 0:
         last = plans.way[agent, plans.steps[agent]]
         if plans.tail[last] == agent:
             plans.tail[last] = NO_AGENT
-        release_way(table, plans.way[agent], plans.since[agent], plans.steps[agent], agent)
+        release_way(table, plans.way[agent], plans.since[agent], plans.steps[agent], agent, tick)
         plans.steps[agent] = -1
 
 
 @jit
 def stand(table, plans, agent, cell, tick, steps):
     """Let an agent stay where it is for so many ticks. Mutates: table, plans."""
-    drop_way(table, plans, agent)
+    drop_way(table, plans, agent, tick)
     for k in range(steps + 1):
         plans.way[agent, k] = cell
     take_way(table, plans, agent, steps, tick)
@@ -139,18 +142,14 @@ def call_back(table, plans, turn, agents, agent, tick):
 @jit
 def call_back_from(table, plans, turn, agents, cell, time, agent, tick):
     """Call back whoever else has a cell at a time. Mutates: table, plans, turn."""
-    for _ in range(8):
-        other = other_at(table, cell, time, agent)
-        if other == NO_AGENT or turn.fixed[other] or not agents.controlled[other]:
-            return
-        if turn.is_urgent[other]:
-            return
+    other = other_at(table, cell, time, agent)
+    if other != NO_AGENT:
         call_back(table, plans, turn, agents, other, tick)
 
 
 @jit
 def list_options(tables, agents, occupant, turn, reverse, search, tick, seed, agent, depth):
-    """Sort an agent's next cells by their distance to its goal; return their number, or as `distance` does.
+    """Sort an agent's next cells by their distance to its goal; return 0, or as `distance` does.
 
     Mutates: turn, reverse.
     """
@@ -171,7 +170,100 @@ def list_options(tables, agents, occupant, turn, reverse, search, tick, seed, ag
             k -= 1
         turn.option_key[depth, k], turn.option[depth, k] = key, there
         count += 1
-    return count
+    turn.options[depth] = count
+    return 0
+
+
+@jit
+def way_on(tables, agents, occupant, cell, back):
+    """The one cell that leads on from a cell when `back` is behind: NO_CELL in a dead end, -2 where there is a choice.
+
+    A dead end of one cell with an agent at home in it leads nowhere.
+    """
+    onward = NO_CELL
+    for d in range(8):
+        if not tables.moves[cell] >> d & 1:
+            continue
+        beside = cell + tables.offset[d]
+        if beside == back:
+            continue
+        resident = occupant[beside]
+        exits = tables.moves[beside]
+        if exits & (exits - 1) == 0 and resident != NO_AGENT and agents.goal[resident] == beside:
+            continue
+        if onward != NO_CELL:
+            return -2
+        onward = beside
+    return onward
+
+
+@jit
+def must_swap(tables, agents, occupant, reverse, search_of, pusher, behind, other, ahead):
+    """Whether two agents, one behind the other in a corridor, can only go on if they change places: 1, 0, or as `distance`.
+
+    `pusher` stands on `behind` and wants past `other` on `ahead`. Follow the corridor until it ends or branches, and see
+    who wants to be where. Mutates: reverse.
+    """
+    while True:
+        far_behind = distance(tables, reverse, search_of[pusher], behind)
+        far_ahead = distance(tables, reverse, search_of[pusher], ahead)
+        if far_behind < 0 or far_ahead < 0:
+            return min(far_behind, far_ahead)
+        if far_ahead >= far_behind:
+            break
+        onward = way_on(tables, agents, occupant, ahead, behind)
+        if onward == -2:
+            return 0
+        if onward == NO_CELL:
+            break
+        behind, ahead = ahead, onward
+    others_behind = distance(tables, reverse, search_of[other], behind)
+    others_ahead = distance(tables, reverse, search_of[other], ahead)
+    if others_behind < 0 or others_ahead < 0:
+        return min(others_behind, others_ahead)
+    return 1 if others_behind < others_ahead and (far_behind == 0 or far_ahead < far_behind) else 0
+
+
+@jit
+def can_swap(tables, agents, occupant, behind, ahead):
+    """Whether the corridor branches somewhere behind, so that two agents can change places there."""
+    first = behind
+    while True:
+        onward = way_on(tables, agents, occupant, behind, ahead)
+        if onward == -2:
+            return True
+        if onward == NO_CELL or onward == first:
+            return False
+        ahead, behind = behind, onward
+
+
+@jit
+def turn_round(tables, agents, occupant, turn, reverse, search_of, agent, depth):
+    """Let an agent prefer to go back, if it must change places with the one ahead, or would block the one that pushes it.
+
+    Returns 1 if it does because of the one ahead, which is then to follow it; 0 if not, or as `distance` does.
+    Mutates: turn, reverse.
+    """
+    here, ahead = agents.cell[agent], turn.option[depth, 0]
+    other = occupant[ahead]
+    answer = 0
+    follows = False
+    if depth == 0 and ahead != here and other != NO_AGENT and agents.controlled[other]:
+        answer = must_swap(tables, agents, occupant, reverse, search_of, agent, here, other, ahead)
+        follows = answer == 1 and can_swap(tables, agents, occupant, here, ahead)
+    elif depth > 0 and ahead != here:
+        pusher = turn.pushed[depth - 1]
+        answer = must_swap(tables, agents, occupant, reverse, search_of, pusher, here, agent, ahead)
+        if answer == 1:
+            answer = int(can_swap(tables, agents, occupant, here, ahead))
+    if answer < 0:
+        return answer
+    if follows or (depth > 0 and answer == 1):
+        count = turn.options[depth]
+        for k in range(count // 2):
+            last = count - 1 - k
+            turn.option[depth, k], turn.option[depth, last] = turn.option[depth, last], turn.option[depth, k]
+    return int(follows)
 
 
 @jit
@@ -193,6 +285,18 @@ def in_the_way(agents, occupant, plans, turn, next_cell, agent, there, root):
 
 
 @jit
+def follow(agents, turn, root):
+    """Let the one that the root changes places with follow it into the cell that it leaves. Mutates: turn."""
+    other, left = turn.follower[0], agents.cell[root]
+    if other != NO_AGENT and not turn.fixed[other] and turn.taken[left] == NO_AGENT and turn.target[0] != left:
+        last = turn.tally[_PUSHED]
+        turn.pushed[last], turn.target[last] = other, left
+        turn.taken[left] = other
+        turn.fixed[other] = True
+        turn.tally[_PUSHED] += 1
+
+
+@jit
 def push(tables, agents, occupant, plans, turn, reverse, search_of, tick, seed, next_cell, root):
     """One step of PIBT for `root`, depth first: whoever is pushed takes its best free cell, or pushes the next one.
 
@@ -205,16 +309,19 @@ def push(tables, agents, occupant, plans, turn, reverse, search_of, tick, seed, 
     while depth >= 0:
         agent = turn.pushed[depth]
         if turn.tried[depth] == -1:
-            count = list_options(
-                tables, agents, occupant, turn, reverse, search_of[agent], tick, seed, agent, depth
-            )
-            if count < 0:
+            answer = list_options(tables, agents, occupant, turn, reverse, search_of[agent], tick, seed, agent, depth)
+            if answer >= 0:
+                best = turn.option[depth, 0]
+                answer = turn_round(tables, agents, occupant, turn, reverse, search_of, agent, depth)
+                if depth == 0:
+                    turn.follower[0] = occupant[best] if answer == 1 else NO_AGENT
+            if answer < 0:
                 while depth > 0:                                # undo, to be asked again
                     depth -= 1
                     turn.taken[turn.target[depth]] = NO_AGENT
                     turn.fixed[turn.pushed[depth]] = False
-                return count
-            turn.tried[depth], turn.options[depth] = 0, count
+                return answer
+            turn.tried[depth] = 0
         pushing = -2
         while pushing == -2 and turn.tried[depth] < turn.options[depth]:
             there = turn.option[depth, turn.tried[depth]]
@@ -227,11 +334,14 @@ def push(tables, agents, occupant, plans, turn, reverse, search_of, tick, seed, 
                 turn.taken[turn.target[depth]] = NO_AGENT
                 turn.fixed[turn.pushed[depth]] = False
             continue
+        if depth == 0 and there == agents.cell[agent]:          # nothing better than to stay: that is no push
+            return 0
         turn.target[depth] = there
         turn.taken[there] = agent
         turn.fixed[agent] = True
         if pushing == NO_AGENT:
             turn.tally[_PUSHED] = depth + 1
+            follow(agents, turn, root)
             return 1
         depth += 1
         turn.pushed[depth] = pushing
@@ -247,21 +357,21 @@ def push_from(tables, agents, occupant, table, plans, turn, reverse, search_of, 
         return answer
     turn.tally[_PUSHES] += 1
     for k in range(turn.tally[_PUSHED]):
-        drop_way(table, plans, turn.pushed[k])
+        drop_way(table, plans, turn.pushed[k], tick)
     for k in range(turn.tally[_PUSHED]):
         moved = turn.pushed[k]
         plans.way[moved, 0], plans.way[moved, 1] = agents.cell[moved], turn.target[k]
         turn.claimed[turn.tally[_CLAIMED]] = turn.target[k]
         turn.tally[_CLAIMED] += 1
-        take_way(table, plans, moved, 1, tick)
         call_back_from(table, plans, turn, agents, turn.target[k], tick + 1, moved, tick)
+        take_way(table, plans, moved, 1, tick)
         plans.due[moved] = True                             # its way is one step long
     return 1
 
 
 @jit
 def replan_phase(
-    tables, agents, occupant, table, plans, turn, reverse, search_of, work, manners, guard_window, steps, tick, seed,
+    tables, agents, occupant, table, plans, turn, reverse, search_of, work, manners, window, steps, tick, seed,
     patience, pushes, next_cell,
 ):  # fmt: skip
     """Give everybody in line a new way; answer _DONE, or why it had to stop. Mutates: table, plans, turn, reverse, work."""
@@ -273,34 +383,35 @@ def replan_phase(
             agent = turn.line[tally[_PLACE]]
         else:
             return _DONE
-        answer = space_time.FOUND
+        answer = 1
         if not turn.fixed[agent]:
-            stuck = pushes and plans.home_ticks[agent] == 0 and tick - plans.nearer_at[agent] >= patience
-            if stuck:
-                answer = space_time.NO_PATH
-            else:
+            answer = 0
+            if pushes and plans.home_ticks[agent] == 0 and tick - plans.nearer_at[agent] >= patience:
+                answer = push_from(tables, agents, occupant, table, plans, turn, reverse, search_of, tick, seed,
+                                   next_cell, agent)  # fmt: skip
+            if answer == 0:
                 answer = space_time.search(
                     tables, table, (plans.tail, plans.end), reverse, search_of[agent], work, manners,
                     agent, agents.cell[agent], tick, agents.goal[agent], steps,
                 )  # fmt: skip
-            if answer == space_time.FOUND:
-                drop_way(table, plans, agent)
-                space_time.write_cells(work, plans.way[agent])
-                take_way(table, plans, agent, steps, tick)
-                plans.due[agent] = False
-                tally[_REPATHS] += 1
-            elif answer == space_time.NO_PATH or answer == space_time.TOO_LARGE:
-                tally[_BOXED] += not stuck
-                answer = 0
-                if pushes:
-                    answer = push_from(tables, agents, occupant, table, plans, turn, reverse, search_of, tick, seed,
-                                       next_cell, agent)  # fmt: skip
-                if answer == 0:                             # nowhere to go: everybody else makes way for it
-                    stand(table, plans, agent, agents.cell[agent], tick, guard_window)
-                    turn.fixed[agent] = True
-                    plans.due[agent] = True
-                    for k in range(1, guard_window + 1):
-                        call_back_from(table, plans, turn, agents, agents.cell[agent], tick + k, agent, tick)
+                if answer == space_time.FOUND:
+                    drop_way(table, plans, agent, tick)
+                    space_time.write_cells(work, plans.way[agent])
+                    take_way(table, plans, agent, steps, tick)
+                    plans.due[agent] = False
+                    tally[_REPATHS] += 1
+                elif answer == space_time.NO_PATH or answer == space_time.TOO_LARGE:
+                    tally[_BOXED] += 1
+                    answer = 0
+                    if pushes:
+                        answer = push_from(tables, agents, occupant, table, plans, turn, reverse, search_of, tick, seed,
+                                           next_cell, agent)  # fmt: skip
+            if answer == 0:                                 # nowhere to go: everybody else makes way for it
+                for k in range(1, window + 1):
+                    call_back_from(table, plans, turn, agents, agents.cell[agent], tick + k, agent, tick)
+                stand(table, plans, agent, agents.cell[agent], tick, window)
+                turn.fixed[agent] = True
+                plans.due[agent] = True
         if answer == NEEDS_ROOM or answer == OUT_OF_BUDGET:
             return answer
         # Done with this one; it may stand anywhere in the stack by now, if others were called back.
@@ -330,7 +441,7 @@ def extend_phase(tables, agents, table, plans, turn, reverse, search_of, work, m
                 return answer
             if answer == space_time.FOUND:
                 here = agents.cell[agent]
-                drop_way(table, plans, agent)
+                drop_way(table, plans, agent, tick)
                 space_time.write_cells(work, plans.way[agent, 1:])
                 plans.way[agent, 0] = here
                 take_way(table, plans, agent, steps, tick)
@@ -352,8 +463,9 @@ def begin_tick(agents, table, plans, turn, tick, window, next_cell):
         turn.fixed[agent] = False
         if cell == NO_CELL:
             continue
+        expire(table, plans.way[agent], plans.since[agent], plans.steps[agent], agent, tick)
         if not agents.controlled[agent]:                    # it goes where the program says, and is taken to stay there
-            drop_way(table, plans, agent)
+            drop_way(table, plans, agent, tick)
             plans.way[agent, 0] = cell
             for k in range(1, window + 1):
                 plans.way[agent, k] = next_cell[agent]
@@ -423,7 +535,7 @@ class Windowed(Planner):
     def bind(self, state: State, seed: int) -> None:
         super().bind(state, seed)
         cells = state.grid.size
-        self._table = reservations.make_reservations(cells, 1024)
+        self._table = reservations.make_reservations(cells, self.window + 2)
         self._distances = SharedSearches(state.grid)
         self._work = space_time.make_space_time(_states(self.window, cells))
         self._manners = space_time.Manners(True, True, self.no_follow, self.forbid_cross, self.soft_tail)
@@ -447,12 +559,12 @@ class Windowed(Planner):
         self._turn = Turn(
             *(np.zeros(room, np.int32) for _ in range(2)), *(np.zeros(room, np.bool_) for _ in range(2)),
             np.full(self.state.grid.size, NO_AGENT, np.int32), *(np.zeros(room + 1, np.int32) for _ in range(3)),
+            np.full(1, NO_AGENT, np.int32),
             np.zeros((room + 1, 9), np.int32), np.zeros((room + 1, 9), np.int64),
             np.zeros(room + 1, np.int32), np.zeros(room + 1, np.int32),
             self._turn.tally if hasattr(self, "_turn") else np.zeros(8, np.int64),
         )  # fmt: skip
         self._guard = make_guard(room, self.state.grid.size)
-        self._table = reservations.with_room(self._table, room * (self.window + 2))
 
     def plan(self, proposal: Proposal, budget: Budget) -> None:
         state, agents, plans, turn = self.state, self.state.agents, self._plans, self._turn
@@ -524,7 +636,7 @@ class Windowed(Planner):
         self._aim(agent)
 
     def agent_removed(self, agent: int) -> None:
-        drop_way(self._table, self._plans, agent)
+        drop_way(self._table, self._plans, agent, self.state.tick)
         self._distances.drop(agent)
 
     def agent_retasked(self, agent: int) -> None:

@@ -32,6 +32,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wend.errors import ParameterError
 from wend.grid import Grid, GridTables
 from wend.search.kernel import jit
 
@@ -243,6 +244,16 @@ def lay_local_streets(tables, free, moves, x0, y0, x1, y1):
             moves[cell] = bits | _gaps(free, tables.moves, width, x, y)
 
 
+def annotate(tables: GridTables, free: NDArray[np.bool_], moves: NDArray[np.uint8]) -> dict[str, int]:
+    """Fill a table by rules R1 to R4; return how much each had to do."""
+    found, ends = make_components(free.size), np.zeros(2, np.int64)
+    lay_streets(tables, free, moves)
+    join_ends(tables, moves, ends)
+    before = strong_components(free, moves, tables.offset, found)
+    added = reconnect(tables, moves, found.component)
+    return {"sinks": int(ends[0]), "sources": int(ends[1]), "components_before": before, "directions_added": added}
+
+
 class Flow:
     """The directed view of a grid. Computed on first use, kept up to date by `cells_changed`.
 
@@ -252,6 +263,9 @@ class Flow:
     """
 
     def __init__(self, grid: Grid, kind: str) -> None:
+        """Take the grid, which is shared, and the kind of annotation: GLOBAL or LOCAL."""
+        if kind not in (GLOBAL, LOCAL):
+            raise ParameterError(f"a flow is {GLOBAL!r} or {LOCAL!r}, not {kind!r}")
         self._grid = grid
         self._kind = kind
         self._free = grid.passable.ravel()
@@ -276,13 +290,3 @@ class Flow:
         elif not self._is_stale:
             for x, y in (self._grid.xy(cell) for cell in cells.tolist()):
                 lay_local_streets(self._grid.tables, self._free, self._moves, x - 1, y - 1, x + 1, y + 1)
-
-
-def annotate(tables: GridTables, free: NDArray[np.bool_], moves: NDArray[np.uint8]) -> dict[str, int]:
-    """Fill a table by rules R1 to R4; return how much each had to do."""
-    found, ends = make_components(free.size), np.zeros(2, np.int64)
-    lay_streets(tables, free, moves)
-    join_ends(tables, moves, ends)
-    before = strong_components(free, moves, tables.offset, found)
-    added = reconnect(tables, moves, found.component)
-    return {"sinks": int(ends[0]), "sources": int(ends[1]), "components_before": before, "directions_added": added}

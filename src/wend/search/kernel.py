@@ -5,6 +5,7 @@ A kernel is a plain function over NamedTuples of arrays, compiled by Numba. It a
 writes its results into arrays that it is given; its docstring says which ("Mutates: ..."). State lives in NamedTuples
 defined at module level, each field commented with dtype, shape, meaning and unit; a mutable scalar is a one-element
 array. Arithmetic that may leave 32 bits says `np.int64(...)`, so that plain Python (NUMBA_DISABLE_JIT=1) agrees.
+A kernel does not call itself: a recursive one crashes when it is loaded from the cache.
 "Does this entry belong to the current search?" is answered by a stamp, never by clearing an array.
 
 `_nrt=False` switches off reference counting, which costs 1.5 to 5 times the time where arrays are read out of a

@@ -9,8 +9,8 @@ that node promises, so that nobody stays in a dead end for ever. `rtaa_star` is 
 
 Learned values are private to an agent and stay until `forget`. They are sparse: an agent learns where it has been. So
 the map is cut into pages of 8 x 8 cells; an agent has a directory that says which page of a pool holds its values, and
-the page of all unlearned cells is page 0, which is nobody's. Kernels take pages off a list of free ones; when it is
-short, `with_more_pages` makes more, in Python, between two calls.
+the page of all unlearned cells is page 0, which is nobody's. Kernels take pages that were given back or are fresh; when
+`pages_left` are too few, `with_more_pages` makes more, in Python, between two calls.
 
 Expansion is in the order of the open list: f, then larger g, then first in, first out; a node's number is its place in
 that queue. Costs are in the units of grid.CARDINAL_COST.
@@ -18,6 +18,7 @@ that queue. Costs are in the units of grid.CARDINAL_COST.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -34,8 +35,8 @@ _NO_PAGE = 0                # a page of unlearned cells, which is never written
 _NOT_LEARNED = 2**62
 _PAGE_SHIFT = 3             # a page is 8 x 8 cells
 _PAGE_CELLS = 64
-_FIRST_PAGES = 256
-_GROWTH = 1.5               # of the pool, whose old copy lives beside the new one for a moment
+_PAGES_PER_AGENT = 64       # set aside for each agent, which is what 3,000 ticks on a large map need
+_GROWTH = 1.5               # of the pool, when that is not enough
 _CLOSED = 1
 
 
@@ -45,8 +46,9 @@ class Learned(NamedTuple):
     across: int             # pages in a row of the map
     directory: np.ndarray   # int32[agents, pages of the map]  where in the pool the agent's page is, _NO_PAGE = nowhere
     pool: np.ndarray        # int64[room, 64]                  learned cost to the goal, or _NOT_LEARNED
-    free: np.ndarray        # int32[room]                      a stack of pages that nobody has
-    free_count: np.ndarray  # int64[1]                         its height
+    fresh: np.ndarray       # int64[1]                         the first page of the pool that was never used
+    given: np.ndarray       # int32[room]                      a stack of pages that were given back
+    given_count: np.ndarray # int64[1]                         its height
 
 
 class Lookahead(NamedTuple):
@@ -69,30 +71,33 @@ class Lookahead(NamedTuple):
 def make_learned(grid: Grid) -> Learned:
     """Nothing learned, by nobody."""
     across, down = ((side + 7) >> _PAGE_SHIFT for side in (grid.width, grid.height))
-    nothing = np.full((1, _PAGE_CELLS), _NOT_LEARNED, np.int64)
-    directory = np.zeros((0, across * down), np.int32)
-    empty = Learned(across, directory, nothing, np.zeros(1, np.int32), np.zeros(1, np.int64))
-    return with_more_pages(empty, _FIRST_PAGES)
+    return Learned(
+        across, np.empty((0, across * down), np.int32),
+        np.full((1, _PAGE_CELLS), _NOT_LEARNED, np.int64), np.ones(1, np.int64),
+        np.empty(1, np.int32), np.zeros(1, np.int64),
+    )  # fmt: skip
 
 
 def with_agents(learned: Learned, agents: int) -> Learned:
     """The same with room for so many agents."""
-    directory = np.zeros((agents, learned.directory.shape[1]), np.int32)
-    directory[: len(learned.directory)] = learned.directory
-    return learned._replace(directory=directory)
+    known, map_pages = learned.directory.shape
+    directory = np.empty((agents, map_pages), np.int32)
+    directory[:known] = learned.directory
+    directory[known:] = _NO_PAGE        # written now: the first tick has enough to do
+    return with_more_pages(learned._replace(directory=directory), (agents - known) * min(_PAGES_PER_AGENT, map_pages))
 
 
-def with_more_pages(learned: Learned, at_least: int) -> Learned:
-    """The same with so many free pages, or more."""
-    used = len(learned.pool)
-    room = max(int(used * _GROWTH), used + at_least)
-    pool = np.empty((room, _PAGE_CELLS), np.int64)      # what is not in use yet takes no memory yet
-    pool[:used] = learned.pool
-    spare = learned.free[: learned.free_count[0]]
-    free = np.zeros(room, np.int32)
-    count = room - used + spare.size
-    free[:count] = np.concatenate((np.arange(room - 1, used - 1, -1, dtype=np.int32), spare))
-    return learned._replace(pool=pool, free=free, free_count=np.array([count], np.int64))
+def with_more_pages(learned: Learned, pages: int) -> Learned:
+    """The same with so many more fresh pages, or some more."""
+    used = int(learned.fresh[0])
+    room = max(len(learned.pool) + pages, int(used * _GROWTH))
+    words = np.empty(room * _PAGE_CELLS + 7, np.int64)      # what is not used takes no memory
+    shift = -words.ctypes.data // 8 % 8                     # a row of a page is a line of the cache: a tenth faster
+    pool = words[shift : shift + room * _PAGE_CELLS].reshape(room, _PAGE_CELLS)
+    pool[:used] = learned.pool[:used]
+    given = np.empty(room, np.int32)
+    given[: len(learned.given)] = learned.given
+    return learned._replace(pool=pool, given=given)
 
 
 def make_lookahead(cells: int, max_expansions: int) -> Lookahead:
@@ -110,8 +115,14 @@ def make_lookahead(cells: int, max_expansions: int) -> Lookahead:
 
 @jit
 def pages_needed(learned, max_expansions):
-    """Free pages that a search may need at most when it learns."""
+    """How many pages a search may take at most when it learns."""
     return min(max_expansions, learned.directory.shape[1])
+
+
+@jit
+def pages_left(learned):
+    """How many pages there are to take."""
+    return learned.pool.shape[0] - learned.fresh[0] + learned.given_count[0]
 
 
 @jit
@@ -130,8 +141,12 @@ def _set_heuristic(learned, agent, x, y, value):
     at = (y >> _PAGE_SHIFT) * learned.across + (x >> _PAGE_SHIFT)
     page = learned.directory[agent, at]
     if page == _NO_PAGE:
-        learned.free_count[0] -= 1
-        page = learned.free[learned.free_count[0]]
+        if learned.given_count[0] > 0:
+            learned.given_count[0] -= 1
+            page = learned.given[learned.given_count[0]]
+        else:
+            page = np.int32(learned.fresh[0])
+            learned.fresh[0] += 1
         for k in range(_PAGE_CELLS):
             learned.pool[page, k] = _NOT_LEARNED
         learned.directory[agent, at] = page
@@ -139,14 +154,41 @@ def _set_heuristic(learned, agent, x, y, value):
 
 
 @jit
+def _give_back(learned, agent, at):
+    """Let an agent forget one page of the map. Mutates: learned."""
+    page = learned.directory[agent, at]
+    if page != _NO_PAGE:
+        learned.given[learned.given_count[0]] = page
+        learned.given_count[0] += 1
+        learned.directory[agent, at] = _NO_PAGE
+
+
+@jit
 def forget(learned, agent):
-    """Give back all that an agent has learned. Mutates: learned."""
+    """Let an agent forget all that it has learned. Mutates: learned."""
     for at in range(learned.directory.shape[1]):
-        page = learned.directory[agent, at]
-        if page != _NO_PAGE:
-            learned.free[learned.free_count[0]] = page
-            learned.free_count[0] += 1
-            learned.directory[agent, at] = _NO_PAGE
+        _give_back(learned, agent, at)
+
+
+@jit
+def _forget_pages(learned, pages):
+    """Let everybody forget some pages of the map. Mutates: learned."""
+    for at in pages:
+        for agent in range(learned.directory.shape[0]):
+            _give_back(learned, agent, at)
+
+
+def forget_around(learned: Learned, places: Iterable[Point]) -> None:
+    """Let everybody forget the pages that lie within half a page, four cells, of these places."""
+    down = learned.directory.shape[1] // learned.across
+    pages = {
+        (row, column)
+        for x, y in places
+        for row in ((y - 4) >> _PAGE_SHIFT, (y + 4) >> _PAGE_SHIFT)
+        for column in ((x - 4) >> _PAGE_SHIFT, (x + 4) >> _PAGE_SHIFT)
+        if 0 <= row < down and 0 <= column < learned.across
+    }
+    _forget_pages(learned, np.array(sorted(row * learned.across + column for row, column in pages), np.int32))
 
 
 @jit
@@ -174,7 +216,7 @@ def look_ahead(tables, learned, agent, lookahead, taken, start, goal, vision_squ
             drop_first(open_list)
             continue
         cell = lookahead.cell[node]
-        if cell == goal or expanded >= max_expansions:      # Alg. 5, l. 8-10
+        if cell == goal or expanded >= max_expansions:      # Alg. 5, l. 8-11
             answer = node
             break
         drop_first(open_list)
@@ -255,7 +297,7 @@ def rtaa_star(grid: Grid, start: Point, goal: Point, *, expansions: int = 32, mo
     steps = np.empty(expansions, np.uint8)
     points, expanded = [grid.xy(cell)], 0
     while cell != last:
-        if learned.free_count[0] < pages_needed(learned, expansions):
+        if pages_left(learned) < pages_needed(learned, expansions):
             learned = with_more_pages(learned, pages_needed(learned, expansions))
         node = look_ahead(grid.tables, learned, 0, lookahead, nobody, cell, last, 0, expansions)
         learn(learned, 0, lookahead, node)

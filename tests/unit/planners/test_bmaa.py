@@ -9,7 +9,7 @@ from wend.errors import ParameterError, UnknownNameError
 from wend.grid import Point
 from wend.mapgen import random_map
 from wend.planners.bmaa import Bmaa
-from wend.search.real_time import heuristic
+from wend.search.real_time import heuristic, pages_left
 
 VARIANTS = {
     "bmaa": {},
@@ -130,19 +130,19 @@ def test_an_order_drops_only_what_that_agent_has_learned() -> None:
     one, other = world.add((1, 2), (6, 2)), world.add((2, 2), (6, 4))
     for _ in range(4):
         world.tick()
-    pages = world.planner._learned.free_count  # type: ignore[attr-defined]
-    before, kept = int(pages[0]), believed(world, other, (2, 2))
+    learned_by_all = world.planner._learned  # type: ignore[attr-defined]
+    before, kept = pages_left(learned_by_all), believed(world, other, (2, 2))
     learned = believed(world, one, (1, 2))
     world.order(one, (6, 2))                                # the order that it has: nothing happens
     assert believed(world, one, (1, 2)) == learned
     world.order(one, (0, 0))
-    assert int(pages[0]) == before + 1
+    assert pages_left(learned_by_all) == before + 1
     unlearned = World(world.grid, "bmaa")
     unlearned.add((1, 2), (0, 0))
     assert believed(world, one, (1, 2)) == believed(unlearned, 0, (1, 2))
     assert believed(world, other, (2, 2)) == kept
     world.remove(other)
-    assert int(pages[0]) == before + 2
+    assert pages_left(learned_by_all) == before + 2
 
 
 @pytest.mark.small
@@ -159,6 +159,21 @@ def test_an_edit_drops_only_the_ways_it_cuts_and_keeps_what_was_learned() -> Non
         world.tick()
         assert (plans.length[kept], plans.done[kept]) == (length, 2)
         assert world.run(max_ticks=100) == "done"
+
+
+@pytest.mark.small
+def test_where_a_wall_falls_everybody_forgets_what_kept_it_away() -> None:
+    """The agent has learned that the street is a dead end and is on its way back when the end is opened."""
+    world = World(Grid.from_text("......\n.####.\n....#.\n.####.\n......"), create("bmaa", expansions=2, moves=2))
+    agent = world.add((0, 2), (5, 2))
+    free = believed(world, agent, (2, 2))
+    for _ in range(7):
+        world.tick()
+    assert world.position(agent) == (1, 2)
+    assert believed(world, agent, (2, 2)) > free
+    world.unblock([(4, 2)])
+    assert believed(world, agent, (2, 2)) == free
+    assert world.run(max_ticks=4) == "done"
 
 
 @pytest.mark.small
@@ -184,6 +199,21 @@ def test_streets_follow_edits_and_are_kept_to() -> None:
             for here, there in zip(before.tolist(), world.state.agents.cell.tolist(), strict=True):
                 steps = [here + int(world.grid.tables.offset[d]) for d in range(8) if moves[here] >> d & 1]
                 assert there == here or there in steps
+
+
+@pytest.mark.small
+def test_pages_that_run_out_in_mid_tick_are_made() -> None:
+    """Two agents walk through 75 pages each; 64 are set aside for each of them, and 32 must be left for a search."""
+    world = World(Grid(np.ones((8, 600))), "bmaa")
+    world.add((0, 0), (599, 0))
+    world.add((0, 7), (599, 7))
+    before = pages_left(world.planner._learned)  # type: ignore[attr-defined]
+    assert world.run(max_ticks=700) == "done"
+    assert world.ticks == 599
+    learned = world.planner._learned  # type: ignore[attr-defined]
+    owned = learned.directory[learned.directory != 0]
+    assert before == 128
+    assert np.unique(owned).size == owned.size == 150
 
 
 @pytest.mark.small

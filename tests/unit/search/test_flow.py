@@ -6,6 +6,7 @@ import pytest
 from tests.reference import flow as reference
 from tests.reference.grid import legal_steps
 from wend import Grid, shortest_path
+from wend.errors import ParameterError
 from wend.search import astar, flow
 
 RULES = [{}, {"connectivity": 4}, {"corner_cutting": True}]
@@ -125,3 +126,8 @@ def test_a_local_annotation_that_was_never_used_follows_edits_too() -> None:
     grid.block([(2, 2)])
     kept.cells_changed(np.array([grid.cell(2, 2)], np.int32))
     assert np.array_equal(kept.tables().moves, flow.Flow(grid, flow.LOCAL).tables().moves)
+
+
+def test_there_are_two_kinds() -> None:
+    with pytest.raises(ParameterError, match="a flow is 'global' or 'local', not 'upstream'"):
+        flow.Flow(Grid.from_text("."), "upstream")

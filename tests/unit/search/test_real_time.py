@@ -119,7 +119,7 @@ def test_pages_are_taken_given_back_and_made() -> None:
     grid = Grid(np.ones((20, 33)))
     learned = real_time.with_agents(real_time.make_learned(grid), 2)
     assert learned.directory.shape == (2, 5 * 3)
-    pages = int(learned.free_count[0])
+    pages = real_time.pages_left(learned)
     lookahead, nobody = real_time.make_lookahead(grid.size, 9), np.full(grid.size, NO_AGENT, np.int32)
 
     def search(learned: real_time.Learned, agent: int, start: int, goal: int) -> None:
@@ -127,24 +127,40 @@ def test_pages_are_taken_given_back_and_made() -> None:
         real_time.learn(learned, agent, lookahead, node)
 
     search(learned, 0, grid.cell(3, 3), grid.cell(30, 3))       # (3, 3) to (11, 3): two pages
-    assert int(learned.free_count[0]) == pages - 2
+    assert real_time.pages_left(learned) == pages - 2
     search(learned, 1, grid.cell(3, 3), grid.cell(3, 19))
-    assert int(learned.free_count[0]) == pages - 4
+    assert real_time.pages_left(learned) == pages - 4
     value = real_time.heuristic(grid.tables, learned, 1, 3, 3, 3, 19)
     grown = real_time.with_agents(real_time.with_more_pages(learned, 1000), 5)
-    assert int(grown.free_count[0]) >= pages - 4 + 1000
+    assert real_time.pages_left(grown) >= pages - 4 + 1000
     assert real_time.heuristic(grid.tables, grown, 1, 3, 3, 3, 19) == value
-    free = grown.free[: grown.free_count[0]]
-    assert np.unique(free).size == free.size                    # no page twice, nor one that is in use, nor page 0
-    assert not np.isin(free, [0, *grown.directory.ravel()]).any()
-    room = int(grown.free_count[0])
+    owned = grown.directory[grown.directory != 0]
+    assert np.unique(owned).size == owned.size == 4
+    room = real_time.pages_left(grown)
     real_time.forget(grown, 0)
-    assert int(grown.free_count[0]) == room + 2
+    assert real_time.pages_left(grown) == room + 2
     search(grown, 0, grid.cell(9, 9), grid.cell(9, 10))         # used pages come back clean
     assert real_time.heuristic(grid.tables, grown, 0, 10, 10, 9, 10) == 2**32
     real_time.forget(grown, 0)
     real_time.forget(grown, 0)                                  # nothing left to give back
-    assert int(grown.free_count[0]) == room + 2
+    assert real_time.pages_left(grown) == room + 2
+
+
+@pytest.mark.small
+@pytest.mark.parametrize(
+    ("place", "left"), [((3, 3), {9, 17, 25}), ((12, 3), {3, 25}), ((11, 9), {17, 25}), ((32, 3), {3, 9, 17})]
+)
+def test_all_agents_forget_what_lies_around_a_place(place: tuple[int, int], left: set[int]) -> None:
+    """Both have learned one value in each of the pages that begin at x = 0, 8, 16 and 24."""
+    grid = Grid(np.ones((16, 33)))
+    learned = real_time.with_agents(real_time.make_learned(grid), 2)
+    columns = (3, 9, 17, 25)
+    for agent in range(2):
+        for x in columns:
+            real_time._set_heuristic(learned, agent, x, 3, 7)
+    real_time.forget_around(learned, [place, place])
+    for agent in range(2):
+        assert {x for x in columns if real_time.heuristic(grid.tables, learned, agent, x, 3, 0, 0) == 7} == left
 
 
 def test_a_long_walk_makes_pages() -> None:
