@@ -104,7 +104,7 @@ def solve(
     scen: Annotated[str | None, typer.Option(help="A .scen file or a name in the data folder; its first rows.")] = None,
     problem: Annotated[str, typer.Option(help="Drawn from the seed if there is no --scen.")] = "random",
     agents: Annotated[int, typer.Option(help="How many agents.")] = 100,
-    algorithm: Annotated[str, typer.Option(help="Which one: see `wend algorithms`.")] = "lra",
+    algorithm: Annotated[str, typer.Option(help="Which one: see `wend algorithms`.")] = "weave",
     seed: Annotated[int, typer.Option(help="What the problem and the planner draw from.")] = 0,
     time_limit: Annotated[float | None, typer.Option(help="Stop after so many seconds in ticks.")] = None,
     max_ticks: Annotated[int, typer.Option(help="Stop after so many ticks.")] = 10_000,

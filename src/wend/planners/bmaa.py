@@ -48,7 +48,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wend.planners.base import Budget, Planner, Proposal, State, parameter
-from wend.planners.local_repair import drop_cut_routes
 from wend.search.flow import GLOBAL, LOCAL, Flow
 from wend.search.kernel import NO_AGENT, NO_CELL, jit
 from wend.search.real_time import (
@@ -65,6 +64,7 @@ from wend.search.real_time import (
     with_more_pages,
     write_prefix,
 )
+from wend.search.routes import drop_cut_routes
 
 # What `search_phase` answers
 _DONE = 0

@@ -1,9 +1,10 @@
+# mypy: disallow-untyped-calls=False
 """CA* and HCA*: every agent plans once, in space and time, around the plans of those before it.
 
 David Silver: Cooperative Pathfinding. AIIDE 2005, sections "Cooperative A*" and "Hierarchical Cooperative A*".
 
-Agents plan one after the other. Each searches space-time for a way that avoids what is reserved, reserves it, and stays on
-its goal for good. CA* estimates distances as on an empty map, HCA* by RRA*, which knows the walls and not the agents.
+Agents plan one after the other. Each searches space-time for a way that avoids what is reserved, reserves it, and stays
+on its goal for good. CA* estimates distances as on an empty map, HCA* by RRA*, which knows walls and not agents.
 
     paper                            here
     reservation table                search/reservations.py
@@ -15,9 +16,9 @@ Work: all of it in the first tick, and after an order or an edit for the agents 
 
 Deviations and open points
 - A search ends on the goal at a time from which on nobody else has it, so that staying there is free of collisions.
-- A search looks 4 * (width + height) + agents ticks ahead, and at `max_states` states; an agent without a way stays where
-  it is and does not try again until it is ordered, cut off, or stopped. An agent planned before may have reserved that very
-  place: the guard then stops that one, and it plans again from there.
+- A search looks 4 * (width + height) + agents ticks ahead, and at `max_states` states; an agent without a way stays
+  where it is and does not try again until it is ordered, cut off, or stopped. An agent planned before may have reserved
+  that very place: the guard then stops that one, and it plans again from there.
 - Agents that the program moves are taken to stay where they go for `program_ticks` ticks.
 """
 
@@ -174,5 +175,6 @@ class Cooperative(Planner):
     def cells_changed(self, cells: NDArray[np.int32]) -> None:
         self._distances.cells_changed(cells)
         for agent in np.flatnonzero(self.state.agents.controlled & (self.state.agents.cell != NO_CELL)).tolist():
-            if not reservations.is_walkable(self.state.grid.tables, self._way[agent][self.state.tick - self._since[agent] :]):
+            ahead = self._way[agent][self.state.tick - self._since[agent] :]
+            if not reservations.is_walkable(self.state.grid.tables, ahead):
                 self._waiting.add(agent)

@@ -47,6 +47,7 @@ from wend.search.astar import (
     write_steps,
 )
 from wend.search.kernel import NO_AGENT, NO_CELL, jit, scramble
+from wend.search.routes import drop_cut_routes
 
 # What `search_phase` answers
 _DONE = 0
@@ -101,6 +102,14 @@ def in_the_way(agents, occupant, entered, next_cell, target):
     if arriving != NO_AGENT and next_cell[arriving] == target and agents.cell[arriving] != target:
         return arriving
     return NO_AGENT
+
+
+@jit
+def let_the_program_go_first(agents, entered, next_cell):
+    """Note where the agents go that the program moves. Mutates: entered."""
+    for agent in range(agents.cell.size):
+        if not agents.controlled[agent] and agents.cell[agent] != NO_CELL:
+            entered[next_cell[agent]] = agent
 
 
 @jit
@@ -160,9 +169,6 @@ def search_phase(tables, agents, occupant, routes, turn, search, next_cell, seed
 def move_phase(tables, agents, occupant, routes, entered, calm_moves, next_cell, waits_for):
     """Let everybody take the next step of its path, one after the other. Mutates: all but tables, agents, occupant."""
     for agent in range(agents.cell.size):
-        if not agents.controlled[agent] and agents.cell[agent] != NO_CELL:
-            entered[next_cell[agent]] = agent                   # the program moves first
-    for agent in range(agents.cell.size):
         cell = agents.cell[agent]
         if not agents.controlled[agent] or cell == NO_CELL:
             continue
@@ -191,19 +197,6 @@ def move_phase(tables, agents, occupant, routes, entered, calm_moves, next_cell,
             routes.agitation[agent] += 1
 
 
-@jit
-def drop_cut_routes(tables, agents, routes):
-    """Forget the routes that an edit of the map made illegal. Mutates: routes."""
-    for agent in range(agents.cell.size):
-        cell = agents.cell[agent]
-        for k in range(routes.done[agent], routes.length[agent]):
-            if not tables.moves[cell] >> routes.step[agent, k] & 1:
-                routes.length[agent] = 0
-                routes.done[agent] = 0
-                break
-            cell += tables.offset[routes.step[agent, k]]
-
-
 @dataclass
 class LocalRepair(Planner):
     """LRA*, with agitation."""
@@ -225,6 +218,7 @@ class LocalRepair(Planner):
     def plan(self, proposal: Proposal, budget: Budget) -> None:
         state, turn = self.state, self._turn
         tables, agents, occupant = state.grid.tables, state.agents, state.occupant
+        let_the_program_go_first(agents, turn.entered, proposal.next_cell)
         answer = _BUDGET_SPENT
         while answer != _DONE and (limit := budget.slice()):
             answer = search_phase(

@@ -137,8 +137,6 @@ _ALGORITHMS = (
 
 ALGORITHMS: Mapping[str, Algorithm] = {algorithm.key: algorithm for algorithm in _ALGORITHMS}
 
-BEST = "lra"    # the one that `make run` shows
-
 
 def find(key: str) -> Algorithm:
     """The algorithm of that key; an error that lists the known ones otherwise."""

@@ -13,24 +13,27 @@ aside, and take turns to plan first.
     "dynamically vary the agent order"                 due_agents, `order`
     RRA* kept per agent                                search/reverse_resumable.py
 
-Work per tick: about 2 * agents / window searches, each bounded by the window; the backward searches go on where they
+WHCA*(w, a) of Sturtevant and Buro (Improving Collaborative Pathfinding Using Map Abstraction, AIIDE 2006), as Wang and
+Botea (MAPP, JAIR 2011) compare with it, is `abstraction = a`: distances are those on the clique abstraction of level a.
+
+Work per tick: about 2 * agents / window searches, each bounded by the window; backward searches go on where they
 stopped.
 
 Deviations and open points
-- No reservation lasts beyond the window. With a hold on the last cell nobody ever plans through a parked agent, and jams are
-  permanent.
-- An agent without any way of `window` steps is boxed in. It stays where it is and reserves that (`boxed_in = "stand"`), and
-  whoever planned to pass there plans again at once. The paper does not say what happens then.
+- No reservation lasts beyond the window. With a hold on the last cell nobody ever plans through a parked agent, and
+  jams are permanent.
+- An agent without any way of `window` steps is boxed in. It stays where it is and reserves that (`boxed_in = "stand"`),
+  and whoever planned to pass there plans again at once. The paper does not say what happens then.
 - With a budget too small for a whole window, shorter windows are searched; who cannot be served keeps its old plan, or
   stands.
 
 Weave (`boxed_in = "push"`, `order = "age"`, `soft_tail = 1`) differs in three ways, each an option of its own:
 - A step onto the last planned cell of another agent, after its plan ends, costs one more (`soft_tail`).
 - Who has been away from home the longest plans first (`order = "age"`).
-- An agent that is boxed in, or has not come nearer to its goal for `patience` ticks, takes one step of PIBT (Okumura et al.,
-  Priority Inheritance with Backtracking, AIJ 2022): it pushes younger agents out of its way, and they push others. Where
-  two agents in a corridor can only go on if they change places, the one that pushes goes back and takes the other along
-  until the corridor branches (after Okumura, Improving LaCAM, IJCAI 2023).
+- An agent that is boxed in, or has not come nearer to its goal for `patience` ticks, takes one step of PIBT (Okumura et
+  al., Priority Inheritance with Backtracking, AIJ 2022): it pushes younger agents out of its way, and they push others.
+  Where two agents in a corridor can only go on if they change places, the one that pushes goes back and takes the other
+  along until the corridor branches (after Okumura, Improving LaCAM, IJCAI 2023).
 """
 
 from __future__ import annotations
@@ -44,6 +47,7 @@ from numpy.typing import NDArray
 
 from wend.planners.base import Budget, Planner, Proposal, State, parameter
 from wend.search import reservations, space_time
+from wend.search.abstraction import AbstractDistances, abstract
 from wend.search.execution import grant, make_guard
 from wend.search.kernel import NO_AGENT, NO_CELL, jit, scramble
 from wend.search.reservations import expire, other_at, release_way, reserve_way
@@ -199,10 +203,10 @@ def way_on(tables, agents, occupant, cell, back):
 
 @jit
 def must_swap(tables, agents, occupant, reverse, search_of, pusher, behind, other, ahead):
-    """Whether two agents, one behind the other in a corridor, can only go on if they change places: 1, 0, or as `distance`.
+    """Whether two agents in a corridor can only go on if they change places: 1, 0, or as `distance` answers.
 
-    `pusher` stands on `behind` and wants past `other` on `ahead`. Follow the corridor until it ends or branches, and see
-    who wants to be where. Mutates: reverse.
+    `pusher` stands on `behind` and wants past `other` on `ahead`. Follow the corridor until it ends or branches, and
+    see who wants to be where. Mutates: reverse.
     """
     while True:
         far_behind = distance(tables, reverse, search_of[pusher], behind)
@@ -239,7 +243,7 @@ def can_swap(tables, agents, occupant, behind, ahead):
 
 @jit
 def turn_round(tables, agents, occupant, turn, reverse, search_of, agent, depth):
-    """Let an agent prefer to go back, if it must change places with the one ahead, or would block the one that pushes it.
+    """Let an agent prefer to go back, if it must change places with the one ahead, or would block its pusher.
 
     Returns 1 if it does because of the one ahead, which is then to follow it; 0 if not, or as `distance` does.
     Mutates: turn, reverse.
@@ -351,7 +355,7 @@ def push(tables, agents, occupant, plans, turn, reverse, search_of, tick, seed, 
 
 @jit
 def push_from(tables, agents, occupant, table, plans, turn, reverse, search_of, tick, seed, next_cell, agent):
-    """Let an agent push its way one step ahead (PIBT), and enter who goes where. Mutates: table, plans, turn, reverse."""
+    """Let an agent push its way one step ahead, and enter who goes where. Mutates: table, plans, turn, reverse."""
     answer = push(tables, agents, occupant, plans, turn, reverse, search_of, tick, seed, next_cell, agent)
     if answer != 1:
         return answer
@@ -371,10 +375,10 @@ def push_from(tables, agents, occupant, table, plans, turn, reverse, search_of, 
 
 @jit
 def replan_phase(
-    tables, agents, occupant, table, plans, turn, reverse, search_of, work, manners, window, steps, tick, seed,
+    tables, agents, occupant, table, plans, turn, reverse, search_of, aim_of, work, manners, window, steps, tick, seed,
     patience, pushes, next_cell,
 ):  # fmt: skip
-    """Give everybody in line a new way; answer _DONE, or why it had to stop. Mutates: table, plans, turn, reverse, work."""
+    """Give everybody in line a new way; answer _DONE, or why it stopped. Mutates: table, plans, turn, reverse, work."""
     tally = turn.tally
     while True:
         if tally[_URGENT] > 0:
@@ -386,12 +390,13 @@ def replan_phase(
         answer = 1
         if not turn.fixed[agent]:
             answer = 0
+            is_pinned = agents.pinned[agent] and agents.cell[agent] == agents.goal[agent]
             if pushes and plans.home_ticks[agent] == 0 and tick - plans.nearer_at[agent] >= patience:
                 answer = push_from(tables, agents, occupant, table, plans, turn, reverse, search_of, tick, seed,
                                    next_cell, agent)  # fmt: skip
-            if answer == 0:
+            if answer == 0 and not is_pinned:
                 answer = space_time.search(
-                    tables, table, (plans.tail, plans.end), reverse, search_of[agent], work, manners,
+                    tables, table, (plans.tail, plans.end), reverse, aim_of[agent], work, manners,
                     agent, agents.cell[agent], tick, agents.goal[agent], steps,
                 )  # fmt: skip
                 if answer == space_time.FOUND:
@@ -406,7 +411,7 @@ def replan_phase(
                     if pushes:
                         answer = push_from(tables, agents, occupant, table, plans, turn, reverse, search_of, tick, seed,
                                            next_cell, agent)  # fmt: skip
-            if answer == 0:                                 # nowhere to go: everybody else makes way for it
+            if answer == 0:                                 # it cannot or must not go: everybody else makes way for it
                 for k in range(1, window + 1):
                     call_back_from(table, plans, turn, agents, agents.cell[agent], tick + k, agent, tick)
                 stand(table, plans, agent, agents.cell[agent], tick, window)
@@ -428,13 +433,13 @@ def replan_phase(
 
 
 @jit
-def extend_phase(tables, agents, table, plans, turn, reverse, search_of, work, manners, steps, tick):
+def extend_phase(tables, agents, table, plans, turn, reverse, aim_of, work, manners, steps, tick):
     """Plan on for whoever was pushed, from where it will stand. Mutates: table, plans, turn, reverse, work."""
     for agent in range(agents.cell.size):
         if turn.fixed[agent] and plans.steps[agent] == 1 and plans.since[agent] == tick and steps > 1:
             there = plans.way[agent, 1]
             answer = space_time.search(
-                tables, table, (plans.tail, plans.end), reverse, search_of[agent], work, manners,
+                tables, table, (plans.tail, plans.end), reverse, aim_of[agent], work, manners,
                 agent, there, tick + 1, agents.goal[agent], steps - 1,
             )  # fmt: skip
             if answer == NEEDS_ROOM or answer == OUT_OF_BUDGET:
@@ -451,7 +456,7 @@ def extend_phase(tables, agents, table, plans, turn, reverse, search_of, work, m
 
 @jit
 def begin_tick(agents, table, plans, turn, tick, window, next_cell):
-    """Clear the last tick's decisions, and let the table show where everybody really is. Mutates: table, plans, turn."""
+    """Clear the last tick's decisions, and let the table show where everybody is. Mutates: table, plans, turn."""
     for k in range(turn.tally[_URGENT]):
         turn.is_urgent[turn.urgent[k]] = False
     turn.tally[_URGENT] = 0
@@ -473,6 +478,10 @@ def begin_tick(agents, table, plans, turn, tick, window, next_cell):
         elif plans.steps[agent] < 0 or plans.end[agent] < tick or plans.way[agent, tick - plans.since[agent]] != cell:
             stand(table, plans, agent, cell, tick, 0)       # it is new, or was stopped
             plans.due[agent] = True
+        elif agents.pinned[agent] and cell == agents.goal[agent]:
+            for k in range(tick - plans.since[agent], plans.steps[agent] + 1):
+                if plans.way[agent, k] != cell:             # it has come home on a way that leads on
+                    plans.due[agent] = True
 
 
 @jit
@@ -507,17 +516,19 @@ def settle_phase(agents, table, plans, tick, window, wanted):
         if plans.end[agent] <= tick:
             stand(table, plans, agent, cell, tick, window)
             plans.due[agent] = True
-        wanted[agent] = plans.way[agent, tick + 1 - plans.since[agent]]
+        if not (agents.pinned[agent] and cell == agents.goal[agent]):
+            wanted[agent] = plans.way[agent, tick + 1 - plans.since[agent]]
 
 
 @jit
 def recall_cut_ways(tables, agents, table, plans, tick):
     """Take the ways that an edit of the map made illegal from their agents. Mutates: table, plans."""
     for agent in range(agents.cell.size):
-        if agents.cell[agent] != NO_CELL and plans.steps[agent] >= 0:
-            if not reservations.is_walkable(tables, plans.way[agent, : plans.steps[agent] + 1]):
-                stand(table, plans, agent, agents.cell[agent], tick, 0)
-                plans.due[agent] = True
+        if agents.cell[agent] == NO_CELL or plans.steps[agent] < 0:
+            continue
+        if not reservations.is_walkable(tables, plans.way[agent, : plans.steps[agent] + 1]):
+            stand(table, plans, agent, agents.cell[agent], tick, 0)
+            plans.due[agent] = True
 
 
 @dataclass
@@ -525,6 +536,7 @@ class Windowed(Planner):
     """WHCA*, and Weave."""
 
     window: int = parameter(16, "steps that are planned ahead", minimum=1, maximum=256)
+    abstraction: int = parameter(0, "level of the clique abstraction for distances; 0 = exact", minimum=0, maximum=8)
     order: str = parameter("rotate", "who plans first: by turns, or who is longest away", choices=("rotate", "age"))
     boxed_in: str = parameter("stand", "what an agent without a way does", choices=("stand", "push"))
     soft_tail: int = parameter(0, "cost of a step onto the last planned cell of another", minimum=0, maximum=1000)
@@ -539,30 +551,34 @@ class Windowed(Planner):
         self._distances = SharedSearches(state.grid)
         self._work = space_time.make_space_time(_states(self.window, cells))
         self._manners = space_time.Manners(True, True, self.no_follow, self.forbid_cross, self.soft_tail)
+        self._abstract: AbstractDistances | None = None
+        self._rows = np.empty(0, np.int32)
         self._stops = 0
+        self._turn_tally = np.zeros(8, np.int64)
+        none = np.zeros(0, np.int32)
         self._plans = Plans(
-            np.zeros((0, self.window + 1), np.int32), *(np.zeros(0, np.int32) for _ in range(3)),
-            np.full(cells, NO_AGENT, np.int32), np.zeros(0, np.bool_), np.zeros(0, np.int32), np.zeros(0, np.int32),
-            np.zeros(0, np.int64), np.zeros(0, np.int32),
+            np.zeros((0, self.window + 1), np.int32), none, none, none, np.full(cells, NO_AGENT, np.int32),
+            np.zeros(0, np.bool_), none, none, np.zeros(0, np.int64), none,
         )  # fmt: skip
-        self._make_room(0)
+        self._make_room(1)
         for agent in range(state.agents.cell.size):
             self.agent_added(agent)
 
     def _make_room(self, agents: int) -> None:
         """Arrays for so many agents and more."""
         have = len(self._plans.way)
-        more = max(agents - have, have) if agents > have else 0
+        if agents <= have:
+            return
+        more = max(agents - have, have)
         grown = [np.pad(array, [(0, more)] + [(0, 0)] * (array.ndim - 1)) for array in self._plans]
         self._plans = Plans(*grown)._replace(tail=self._plans.tail)
         room = have + more
+        self._rows = np.pad(self._rows, (0, room - self._rows.size), constant_values=-1)
+        ints, claims = np.zeros((7, room + 1), np.int32), np.full(self.state.grid.size, NO_AGENT, np.int32)
+        flags = np.zeros((2, room + 1), np.bool_)
         self._turn = Turn(
-            *(np.zeros(room, np.int32) for _ in range(2)), *(np.zeros(room, np.bool_) for _ in range(2)),
-            np.full(self.state.grid.size, NO_AGENT, np.int32), *(np.zeros(room + 1, np.int32) for _ in range(3)),
-            np.full(1, NO_AGENT, np.int32),
-            np.zeros((room + 1, 9), np.int32), np.zeros((room + 1, 9), np.int64),
-            np.zeros(room + 1, np.int32), np.zeros(room + 1, np.int32),
-            self._turn.tally if hasattr(self, "_turn") else np.zeros(8, np.int64),
+            ints[0], ints[1], flags[0], flags[1], claims, ints[2], ints[3], ints[4], np.full(1, NO_AGENT, np.int32),
+            np.zeros((room + 1, 9), np.int32), np.zeros((room + 1, 9), np.int64), ints[5], ints[6], self._turn_tally,
         )  # fmt: skip
         self._guard = make_guard(room, self.state.grid.size)
 
@@ -572,23 +588,38 @@ class Windowed(Planner):
         begin_tick(agents, self._table, plans, turn, tick, self.window, proposal.next_cell)
         allow(self._distances.reverse, 0)
         look_phase(tables, agents, plans, self._distances.reverse, of, tick)
+        aim = self._look_up_abstract(budget) if self.abstraction else of
         self._line_up()
         limit = budget.slice()
         steps = self.window if limit >= 4 * self.window else max(1, limit // 4)
         pushes = self.boxed_in == "push"
         done = self._serve(budget, lambda: replan_phase(
-            tables, agents, occupant, self._table, plans, turn, self._distances.reverse, of, self._work, self._manners,
-            self.window, steps, tick, self.seed, self.patience, pushes, proposal.next_cell,
+            tables, agents, occupant, self._table, plans, turn, self._distances.reverse, of, aim, self._work,
+            self._manners, self.window, steps, tick, self.seed, self.patience, pushes, proposal.next_cell,
         ))  # fmt: skip
         if done and pushes:
             self._serve(budget, lambda: extend_phase(
-                tables, agents, self._table, plans, turn, self._distances.reverse, of, self._work, self._manners,
+                tables, agents, self._table, plans, turn, self._distances.reverse, aim, self._work, self._manners,
                 steps, tick,
             ))  # fmt: skip
         wanted = np.empty(agents.cell.size, np.int32)
         settle_phase(agents, self._table, plans, tick, self.window, wanted)
         if grant(agents, occupant, wanted, self._guard, proposal.next_cell, proposal.waits_for):
             self._stops += int(((proposal.next_cell != wanted) & agents.controlled & (agents.cell != NO_CELL)).sum())
+
+    def _look_up_abstract(self, budget: Budget) -> NDArray[np.int32]:
+        """Fill in the abstract distances that are wanted; agents whose distances are not ready do not plan yet."""
+        if self._abstract is None:
+            self._abstraction = abstract(self.state.grid, self.abstraction)
+            self._abstract = AbstractDistances(self._abstraction)
+            self._rows = np.full(len(self._plans.way), -1, np.int32)
+        agents = self.state.agents
+        for agent in np.flatnonzero((self._rows[: agents.cell.size] < 0) & (agents.cell != NO_CELL)).tolist():
+            self._rows[agent] = self._abstract.acquire(int(agents.goal[agent]))
+        budget.spend(self._abstract.run(budget.slice()))
+        self._manners = self._manners._replace(far=self._abstract.table, group=self._abstraction.group)
+        self._is_ready = self._abstract.is_ready[self._rows[: agents.cell.size]]
+        return self._rows
 
     def _line_up(self) -> None:
         """Who plans in this tick, and in which order: whoever is due, and by turns half a window's share of all."""
@@ -599,6 +630,8 @@ class Windowed(Planner):
         due = plans.due[:count] | ((tick + index) % half == 0)
         if self.boxed_in == "push":
             due |= (tick - plans.nearer_at[:count] >= self.patience) & (plans.home_ticks[:count] == 0)
+        if self.abstraction:
+            due &= self._is_ready
         line = np.flatnonzero(due & agents.controlled & (agents.cell != NO_CELL))
         if self.order == "age":
             line = line[np.argsort(plans.left_home[line], kind="stable")]
@@ -638,6 +671,12 @@ class Windowed(Planner):
     def agent_removed(self, agent: int) -> None:
         drop_way(self._table, self._plans, agent, self.state.tick)
         self._distances.drop(agent)
+        self._drop_row(agent)
+
+    def _drop_row(self, agent: int) -> None:
+        if self._abstract is not None and self._rows[agent] >= 0:
+            self._abstract.release(int(self._rows[agent]))
+        self._rows[agent] = -1
 
     def agent_retasked(self, agent: int) -> None:
         self._aim(agent)
@@ -646,6 +685,7 @@ class Windowed(Planner):
         """Begin anew towards the agent's goal; the way it is on is kept until there is a better one."""
         agents, plans, tick = self.state.agents, self._plans, self.state.tick
         self._distances.aim(agent, int(agents.goal[agent]), int(agents.cell[agent]))
+        self._drop_row(agent)
         plans.due[agent] = True
         plans.home_ticks[agent] = 0
         plans.left_home[agent] = plans.nearer_at[agent] = tick
@@ -653,6 +693,8 @@ class Windowed(Planner):
 
     def cells_changed(self, cells: NDArray[np.int32]) -> None:
         self._distances.cells_changed(cells)
+        self._abstract = None                               # an abstraction is made anew as a whole
+        self._rows[:] = -1
         recall_cut_ways(self.state.grid.tables, self.state.agents, self._table, self._plans, self.state.tick)
 
 

@@ -1,8 +1,8 @@
 # mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
 """The execution guard: of the steps that agents want to take, those that can be taken together.
 
-Where plans agree, everybody gets what it wants. Where they do not (a plan that could not be kept, an agent that the program
-moved), somebody waits, and whoever wanted into its cell waits with it.
+Where plans agree, everybody gets what it wants. Where they do not (a plan that could not be kept, an agent that the
+program moved), somebody waits, and whoever wanted into its cell waits with it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ def _is_entered(agents, entered, next_cell, cell):
 
 @jit
 def grant(agents, occupant, wanted, guard, next_cell, waits_for):
-    """Turn what the agents want into a legal joint move; return how many do not get it. Mutates: all but the first three.
+    """Turn what the agents want into a legal joint move; return how many do not get it.
+
+    Mutates: guard, next_cell, waits_for.
 
     `next_cell` comes with everybody's own cell, or the announced one of the agents that the program moves.
     """

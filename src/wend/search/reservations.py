@@ -2,9 +2,9 @@
 """The reservation table: who will stand where, and when.
 
 A ring over time for every cell: the slot of tick t is t modulo the ring's size, so that the near future of a cell lies
-together in memory, and a question is one look. The ring slides: what lies behind is released tick by tick (`expire`), and
-nothing is reserved farther ahead than the ring is long. Pages of the table that nobody ever reserves are never backed
-by memory.
+together in memory, and a question is one look. The ring slides: what lies behind is released tick by tick (`expire`),
+and nothing is reserved farther ahead than the ring is long. Pages of the table that nobody ever reserves are never
+backed by memory.
 
 A swap needs no table of edges: an agent swaps with my move u -> v at time t iff it owns (v, t) and (u, t + 1).
 A hold is a reservation without an end, for agents that stay for good (CA*, HCA*). One agent has a slot at a time: who

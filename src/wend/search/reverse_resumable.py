@@ -9,8 +9,8 @@ Deviations
 - Ties are broken by smaller h and not by reversing the successors: which of two equal nodes comes first changes no
   distance.
 
-A search keeps what it knows of a cell in pages of 64 cells from one pool, since it reaches few of them. When a pool or a
-heap is full, `distance` answers NEEDS_ROOM, Python lets them grow (`with_room`), and the question is asked again.
+A search keeps what it knows of a cell in pages of 64 cells from one pool, since it reaches few of them. When a pool or
+a heap is full, `distance` answers NEEDS_ROOM, Python lets them grow (`with_room`), and the question is asked again.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _TIE_SHIFT = 16     # of h, so that it fits into 32 bits: enough to tell what is
 class Reverse(NamedTuple):
     """The backward searches of a planner, one per goal."""
 
-    page_of: np.ndarray     # int32[searches, pages of the map]  index into `page`, _NO_PAGE if nothing there was reached
+    page_of: np.ndarray     # int32[searches, pages of the map]  index into `page`, _NO_PAGE if not reached
     page: np.ndarray        # int64[pool, PAGE]         g << 1 | closed, _UNREACHED otherwise
     free_page: np.ndarray   # int32[pool]               indices of the free pages, a stack
     heap_f: np.ndarray      # int64[searches, room]     open list: f,
@@ -62,11 +62,12 @@ def make_reverse(cells: int) -> Reverse:
 
 
 def with_room(reverse: Reverse, *, searches: int = 0) -> Reverse:
-    """The same with room for so many searches; or, without that, with more pages and larger heaps where these are short."""
+    """The same with room for so many searches; or, without that, with more pages or larger heaps, if they are short."""
     have, room = reverse.heap_f.shape
     rows = max(searches - have, have) if searches > have else 0
     columns = room if not searches and int(reverse.size.max(initial=0)) + 8 > room else 0
-    heaps = (np.pad(heap, ((0, rows), (0, columns))) for heap in (reverse.heap_f, reverse.heap_h, reverse.heap_cell))
+    wider = ((0, rows), (0, columns))
+    f, h, cell = (np.pad(heap, wider) for heap in (reverse.heap_f, reverse.heap_h, reverse.heap_cell))
     page, free_page = reverse.page, reverse.free_page
     if not searches and reverse.tally[_FREE] < 16:
         old = len(page)
@@ -76,7 +77,7 @@ def with_room(reverse: Reverse, *, searches: int = 0) -> Reverse:
         reverse.tally[_FREE] += more
         free_page = np.pad(free_page, (0, len(page) - free_page.size))
     return Reverse(
-        np.pad(reverse.page_of, ((0, rows), (0, 0)), constant_values=_NO_PAGE), page, free_page, *heaps,
+        np.pad(reverse.page_of, ((0, rows), (0, 0)), constant_values=_NO_PAGE), page, free_page, f, h, cell,
         np.pad(reverse.size, (0, rows)), np.pad(reverse.goal, (0, rows), constant_values=NO_CELL),
         np.pad(reverse.origin, (0, rows), constant_values=NO_CELL), reverse.tally,
     )  # fmt: skip
@@ -174,7 +175,7 @@ def allow(reverse, expansions):
 
 @jit
 def expand_one(reverse):
-    """Count an expansion, if one more is allowed; False otherwise. The forward searches count here too. Mutates: reverse."""
+    """Count an expansion if one more is allowed; else False. Forward searches count here too. Mutates: reverse."""
     if reverse.tally[_EXPANDED] >= reverse.tally[_ALLOWED]:
         return False
     reverse.tally[_EXPANDED] += 1

@@ -3,9 +3,9 @@
 
 David Silver: Cooperative Pathfinding. AIIDE 2005, sections "Cooperative A*" and "Windowed Hierarchical Cooperative A*".
 
-Two ways to end. A *window* search looks `steps` moves ahead and ends in the state after the last of them whose cost plus
-distance to the goal is smallest (the paper's terminal edge); waiting on the goal is free. A *full* search ends on the goal,
-at a time from which on nobody else has it. Moving costs what it costs on the map, waiting anywhere else costs 1.
+Two ways to end. A *window* search looks `steps` moves ahead and ends in the state after the last of them whose cost
+plus distance to the goal is smallest (the paper's terminal edge); waiting on the goal is free. A *full* search ends on
+the goal, at a time from which on nobody else has it. Moving costs what it costs on the map, waiting elsewhere costs 1.
 
 Order of expansion: smallest f, then largest g, then first in, first out.
 """
@@ -56,14 +56,16 @@ class Manners(NamedTuple):
     no_follow: bool         # not into a cell that is only just being left
     forbid_cross: bool      # not across the diagonal move of another
     soft_tail: int          # cost of a step onto the last planned cell of another, after its plan ends
+    far: np.ndarray = np.empty((0, 0), np.int64)    # [rows, groups] distances on an abstraction; none: as `exact` says
+    group: np.ndarray = np.empty(0, np.int32)       # [cells] group of each cell in that abstraction
 
 
 def make_space_time(nodes: int) -> SpaceTime:
     """A workspace for searches of up to so many states."""
     slots = 1 << (2 * nodes - 1).bit_length()
     return SpaceTime(
-        make_open_list(nodes + nodes // 8 + 8), *(np.empty(nodes, kind) for kind in (np.int32, np.int32, np.int64)),
-        np.empty(nodes, np.int64), np.empty(nodes, np.int32), np.empty(nodes, np.int32),
+        make_open_list(nodes + nodes // 8 + 8), np.empty(nodes, np.int32), np.empty(nodes, np.int32),
+        np.empty(nodes, np.int64), np.empty(nodes, np.int64), np.empty(nodes, np.int32), np.empty(nodes, np.int32),
         np.empty(slots, np.int32), np.zeros(slots, np.int32), np.zeros(4, np.int64),
     )  # fmt: skip
 
@@ -85,18 +87,20 @@ def _slot_of(work, cells, cell, step):
 @jit
 def _estimate(tables, reverse, search_of_goal, manners, cell, goal):
     """Cost from a cell to the goal as far as no agents are in the way, or one of the negative answers of RRA*."""
-    if manners.exact:
+    if manners.exact and manners.far.size == 0:
         return distance(tables, reverse, search_of_goal, cell)
     width = tables.width
-    return empty_map_cost(tables, abs(cell % width - goal % width), abs(cell // width - goal // width))
+    least = empty_map_cost(tables, abs(cell % width - goal % width), abs(cell // width - goal // width))
+    return least if manners.far.size == 0 else max(least, manners.far[search_of_goal, manners.group[cell]])
 
 
 @jit
 def search(tables, table, tails, reverse, search_of_goal, work, manners, agent, start, time, goal, steps):
     """Find the best way of an agent that stands on `start` after tick `time`. Mutates: work, reverse.
 
-    `tails` are (int32[cells] the agent whose plan ends there or NO_AGENT, int32[agents] when it ends). What may be
-    expanded is what `reverse` still allows.
+    `search_of_goal` is the agent's search in `reverse`, or its row in `manners.far` if there is one. `tails` are
+    (int32[cells] the agent whose plan ends there or NO_AGENT, int32[agents] when it ends). What may be expanded is what
+    `reverse` still allows.
     """
     work.tally[_SERIAL] += 1
     work.tally[_NODES] = 0

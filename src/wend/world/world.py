@@ -429,5 +429,6 @@ def warm_up(planner: Planner | str) -> float:
     world.tick()
     world.block([(3, 0)])
     world.unblock([(3, 0)])
+    world.order(0, (5, 0))
     world.run(max_ticks=20)
     return time.perf_counter() - began

@@ -1,0 +1,37 @@
+"""Whether everybody gets home in a crowd: Weave on 60 shipped scenarios of the MAPF benchmark, 200 to 1,000 agents.
+
+It takes minutes and measures no time, so it runs only when it is named. w9-pathfinding's WHCA* gets the same problems;
+it gives up as soon as one agent finds no way.
+"""
+
+from __future__ import annotations
+
+from benchmarks.cooperative import agents_home, mapf_map, mapf_problem, solved, w9_whca
+from benchmarks.measure import Row
+
+CROWDS = (
+    ("den312d", 200), ("den312d", 400), ("lak303d", 300), ("lak303d", 600), ("lak303d", 1_000), ("ost003d", 1_000),
+)  # fmt: skip
+SCENARIOS = range(1, 11)
+MOST = 0.03     # share of the instances that may stay incomplete
+
+
+def run() -> list[Row]:
+    """Instances in which somebody is not home at the end, of each crowd and of all."""
+    rows = []
+    missed, their_missed = 0, 0
+    for name, agents in CROWDS:
+        where, grid = mapf_map(name)
+        theirs = w9_whca(grid)
+        problems = [mapf_problem(name, agents=agents, scenario=scenario) for scenario in SCENARIOS]
+        ours = sum(solved("weave", problem).home_count() < agents for problem in problems)
+        others = sum(agents_home(problem, theirs(problem)) < agents for problem in problems)
+        rows.append(_row(f"{agents} agents", ours, others, len(problems), where))
+        missed, their_missed = missed + ours, their_missed + others
+    instances = len(CROWDS) * len(SCENARIOS)
+    return [*rows, _row("all", missed, their_missed, instances, "", at_most=int(MOST * instances))]
+
+
+def _row(what: str, ours: int, theirs: int, instances: int, where: str, *, at_most: float | None = None) -> Row:
+    title = f"Weave, {what}: not complete (w9-pathfinding's WHCA*(16): {theirs})"
+    return Row(title, f"of {instances}", ours, where=where, at_most=at_most)

@@ -1,0 +1,294 @@
+"""WHCA* and Weave one agent at a time: plans and reservations in dicts, exact distances, a push that calls itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tests.reference.grid import legal_steps
+from tests.reference.reverse_resumable import distances
+from tests.reference.space_time import Table, search
+from wend.grid import Grid
+from wend.search.kernel import scramble
+
+STABLE_TICKS = 8
+
+
+@dataclass
+class Walker:
+    """One agent."""
+
+    at: int
+    goal: int
+    distance: dict[int, int]                                # of every cell to the goal
+    plan: dict[int, int] = field(default_factory=dict)      # time -> cell
+    due: bool = True                                        # must plan anew
+    aimed: int = 0                                          # tick of its last order
+    home_ticks: int = 0
+    left_home: int = 0
+    nearest: int | None = None
+    nearer_at: int = 0
+
+
+class ReferenceWindowed:
+    """WHCA*(window), and Weave with pushes=True."""
+
+    def __init__(
+        self,
+        grid: Grid,
+        *,
+        window: int,
+        order: str = "rotate",
+        soft_tail: int = 0,
+        no_follow: bool = False,
+        forbid_cross: bool = False,
+        pushes: bool = False,
+        patience: int = 16,
+        seed: int = 0,
+    ) -> None:
+        self.grid, self.window, self.order, self.seed = grid, window, order, seed
+        self.pushes, self.patience = pushes, patience
+        self.soft_tail, self.no_follow, self.forbid_cross = soft_tail, no_follow, forbid_cross
+        self.table = Table()
+        self.tails: dict[int, int] = {}     # cell -> the agent that last made a plan ending there, while it has it
+        self.walkers: list[Walker] = []
+        self.time = 0
+        self.searches = self.boxed_in = self.pushed = 0
+        self.urgent: list[int] = []         # who was called back, the last one first
+        self.frozen: set[int] = set()       # who has been given its next step in this tick, and keeps it
+        self.entered: dict[int, int] = {}   # cell -> the agent that a push moves there in this tick
+
+    def add(self, at: int, goal: int) -> None:
+        self.walkers.append(Walker(at, goal, distances(self.grid, goal)))
+        self.give(len(self.walkers) - 1, [at])
+
+    def retask(self, agent: int, goal: int) -> None:
+        walker = self.walkers[agent]
+        walker.goal, walker.distance, walker.due, walker.nearest = goal, distances(self.grid, goal), True, None
+        walker.home_ticks, walker.left_home, walker.nearer_at, walker.aimed = 0, self.time, self.time, self.time
+
+    # --- plans -----------------------------------------------------------------------------------------------------
+
+    def drop(self, agent: int) -> None:
+        plan = self.walkers[agent].plan
+        for time, cell in plan.items():
+            self.table.release(cell, time, agent)
+        if plan and self.tails.get(plan[max(plan)]) == agent:
+            del self.tails[plan[max(plan)]]
+        plan.clear()
+
+    def give(self, agent: int, way: list[int]) -> None:
+        """Let an agent follow a way from now on."""
+        self.drop(agent)
+        self.walkers[agent].plan = {self.time + k: cell for k, cell in enumerate(way)}
+        for time, cell in self.walkers[agent].plan.items():
+            self.table.reserve(cell, time, agent)
+        self.tails[way[-1]] = agent
+
+    def call_back(self, cell: int, time: int, agent: int) -> None:
+        """Take the way from another agent that has a cell at a time; it plans again before anybody else does."""
+        other = self.table.other(cell, time, agent)
+        if other is not None and other not in self.frozen and other not in self.urgent:
+            self.give(other, [self.walkers[other].at])
+            self.walkers[other].due = True
+            self.urgent.append(other)
+
+    def find(self, agent: int, start: int, time: int, steps: int) -> list[int] | None:
+        walker = self.walkers[agent]
+        return search(
+            self.grid, self.table, {cell: (a, max(self.walkers[a].plan)) for cell, a in self.tails.items()},
+            walker.distance, agent, start, time, walker.goal, steps, window=True,
+            no_follow=self.no_follow, forbid_cross=self.forbid_cross, soft_tail=self.soft_tail,
+        ).way  # fmt: skip
+
+    # --- a tick ----------------------------------------------------------------------------------------------------
+
+    def tick(self) -> None:
+        for agent, walker in enumerate(self.walkers):
+            if walker.plan.get(self.time) != walker.at:
+                self.give(agent, [walker.at])
+                walker.due = True
+        self.frozen.clear()
+        self.entered.clear()
+        self.look()
+        line = self.line()
+        while self.urgent or line:
+            agent = self.urgent[-1] if self.urgent else line[0]
+            if agent not in self.frozen:
+                self.replan(agent)
+            (self.urgent if agent in self.urgent else line).remove(agent)
+        for agent in sorted(self.frozen):
+            self.extend(agent)
+        for agent, walker in enumerate(self.walkers):
+            if self.time + 1 not in walker.plan:
+                self.give(agent, [walker.at] * (self.window + 1))
+                walker.due = True
+            walker.at = walker.plan[self.time + 1]
+        self.time += 1
+
+    def look(self) -> None:
+        for walker in self.walkers:
+            walker.home_ticks = walker.home_ticks + 1 if walker.at == walker.goal else 0
+            if walker.home_ticks >= STABLE_TICKS:
+                walker.left_home = walker.nearer_at = self.time
+                walker.nearest = None
+            far = walker.distance[walker.at]
+            # In the tick of an order nothing has been searched yet, so that the distance is not known.
+            if not walker.home_ticks and self.time > walker.aimed and (walker.nearest is None or far < walker.nearest):
+                walker.nearest = far
+                walker.nearer_at = self.time
+
+    def is_impatient(self, walker: Walker) -> bool:
+        return self.pushes and walker.home_ticks == 0 and self.time - walker.nearer_at >= self.patience
+
+    def line(self) -> list[int]:
+        """Who plans in this tick, first to last."""
+        half = max(1, self.window // 2)
+        due = [
+            agent
+            for agent, walker in enumerate(self.walkers)
+            if walker.due or (self.time + agent) % half == 0 or self.is_impatient(walker)
+        ]
+        if self.order == "age":
+            return sorted(due, key=lambda agent: self.walkers[agent].left_home)
+        return sorted(due, key=lambda agent: (agent - self.time) % len(self.walkers))
+
+    def replan(self, agent: int) -> None:
+        walker = self.walkers[agent]
+        if self.is_impatient(walker) and self.push(agent):
+            return
+        way = self.find(agent, walker.at, self.time, self.window)
+        if way is not None:
+            self.searches += 1
+            self.give(agent, way)
+            walker.due = False
+            return
+        self.boxed_in += 1
+        if self.pushes and self.push(agent):
+            return
+        for k in range(1, self.window + 1):
+            self.call_back(walker.at, self.time + k, agent)
+        self.give(agent, [walker.at] * (self.window + 1))
+        self.frozen.add(agent)
+        walker.due = True
+
+    def extend(self, agent: int) -> None:
+        """Plan on for an agent that was pushed."""
+        plan = self.walkers[agent].plan
+        if len(plan) == 2 and self.window > 1:
+            way = self.find(agent, plan[self.time + 1], self.time + 1, self.window - 1)
+            if way is not None:
+                self.give(agent, [plan[self.time], *way])
+                self.walkers[agent].due = False
+
+    # --- the push --------------------------------------------------------------------------------------------------
+
+    def beside(self, cell: int) -> list[int]:
+        return [self.grid.cell(*place) for _, place in legal_steps(self.grid, self.grid.xy(cell))]
+
+    def occupant(self, cell: int) -> int | None:
+        return next((agent for agent, walker in enumerate(self.walkers) if walker.at == cell), None)
+
+    def options(self, agent: int) -> list[int]:
+        """Where an agent may go next, or stay: nearest to its goal first, then empty cells first, then by lot."""
+        walker = self.walkers[agent]
+        cells = [(d, self.grid.cell(*place)) for d, place in legal_steps(self.grid, self.grid.xy(walker.at))]
+
+        def key(option: tuple[int, int]) -> tuple[int, bool, int]:
+            d, cell = option
+            lot = scramble(self.seed ^ scramble(self.time * 9 + d) ^ agent) & 255
+            return walker.distance[cell], self.occupant(cell) not in (None, agent), lot
+
+        return [cell for _, cell in sorted([*cells, (8, walker.at)], key=key)]
+
+    def ways_on(self, cell: int, back: int) -> list[int]:
+        """Where one can go on from a cell; dead ends of one cell with somebody at home in them lead nowhere."""
+        onward = []
+        for beside in self.beside(cell):
+            resident = self.occupant(beside)
+            at_home = resident is not None and self.walkers[resident].goal == beside
+            if beside != back and not (at_home and len(self.beside(beside)) == 1):
+                onward.append(beside)
+        return onward
+
+    def must_swap(self, pusher: int, other: int, behind: int, ahead: int) -> bool:
+        """Whether two agents, one behind the other in a corridor, can only go on if they change places."""
+        mine, others = self.walkers[pusher].distance, self.walkers[other].distance
+        while mine[ahead] < mine[behind]:
+            onward = self.ways_on(ahead, behind)
+            if len(onward) > 1:
+                return False
+            if not onward:
+                break
+            behind, ahead = ahead, onward[0]
+        return others[behind] < others[ahead] and (mine[behind] == 0 or mine[ahead] < mine[behind])
+
+    def can_swap(self, behind: int, ahead: int) -> bool:
+        """Whether the corridor branches somewhere behind."""
+        first = behind
+        while True:
+            onward = self.ways_on(behind, ahead)
+            if len(onward) != 1 or onward[0] == first:
+                return len(onward) > 1
+            behind, ahead = onward[0], behind
+
+    def push(self, root: int) -> bool:
+        """One step of PIBT."""
+        moved: list[int] = []
+        follower: int | None = None
+        start = self.walkers[root].at
+        best = self.options(root)[0]
+        ahead = self.occupant(best)
+        if ahead not in (None, root) and self.must_swap(root, ahead, start, best) and self.can_swap(start, best):
+            follower = ahead
+
+        def is_blocked(agent: int, there: int) -> bool:
+            other = self.occupant(there)
+            if there in self.entered:
+                return True
+            if other in (None, agent):
+                return False
+            if other in self.frozen:            # it stays, or it comes towards me
+                return other not in self.entered.values() or self.entered.get(self.walkers[agent].at) == other
+            walker = self.walkers[other]
+            return walker.left_home < self.walkers[root].left_home and walker.home_ticks < STABLE_TICKS
+
+        def settle(agent: int, pusher: int | None) -> bool:
+            here = self.walkers[agent].at
+            options = self.options(agent)
+            best = options[0]
+            if pusher is None:
+                turns_round = follower is not None
+            else:
+                must = best != here and self.must_swap(pusher, agent, here, best)
+                turns_round = must and self.can_swap(here, best)
+            for there in reversed(options) if turns_round else options:
+                if (pusher is not None and there == self.walkers[pusher].at) or is_blocked(agent, there):
+                    continue
+                if pusher is None and there == here:
+                    return False
+                self.entered[there] = agent
+                self.frozen.add(agent)
+                moved.append(agent)
+                other = self.occupant(there)
+                if other is None or other in self.frozen or settle(other, agent):
+                    return True
+                del self.entered[there]
+                self.frozen.discard(agent)
+                moved.remove(agent)
+            return False
+
+        if not settle(root, None):
+            return False
+        if follower is not None and follower not in self.frozen and start not in self.entered:
+            self.entered[start] = follower
+            self.frozen.add(follower)
+            moved.append(follower)
+        target = {agent: cell for cell, agent in self.entered.items()}
+        self.pushed += 1
+        for agent in moved:
+            self.drop(agent)
+        for agent in moved:
+            self.call_back(target[agent], self.time + 1, agent)
+            self.give(agent, [self.walkers[agent].at, target[agent]])
+            self.walkers[agent].due = True
+        return True
