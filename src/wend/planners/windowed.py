@@ -179,10 +179,10 @@ def list_options(tables, agents, occupant, turn, reverse, search, tick, seed, ag
 
 
 @jit
-def way_on(tables, agents, occupant, cell, back):
+def way_on(tables, occupant, cell, back):
     """The one cell that leads on from a cell when `back` is behind: NO_CELL in a dead end, -2 where there is a choice.
 
-    A dead end of one cell with an agent at home in it leads nowhere.
+    A dead end of one cell with an agent in it leads nowhere.
     """
     onward = NO_CELL
     for d in range(8):
@@ -191,9 +191,8 @@ def way_on(tables, agents, occupant, cell, back):
         beside = cell + tables.offset[d]
         if beside == back:
             continue
-        resident = occupant[beside]
         exits = tables.moves[beside]
-        if exits & (exits - 1) == 0 and resident != NO_AGENT and agents.goal[resident] == beside:
+        if exits & (exits - 1) == 0 and occupant[beside] != NO_AGENT:
             continue
         if onward != NO_CELL:
             return -2
@@ -202,7 +201,7 @@ def way_on(tables, agents, occupant, cell, back):
 
 
 @jit
-def must_swap(tables, agents, occupant, reverse, search_of, pusher, behind, other, ahead):
+def must_swap(tables, occupant, reverse, search_of, pusher, behind, other, ahead):
     """Whether two agents in a corridor can only go on if they change places: 1, 0, or as `distance` answers.
 
     `pusher` stands on `behind` and wants past `other` on `ahead`. Follow the corridor until it ends or branches, and
@@ -215,7 +214,7 @@ def must_swap(tables, agents, occupant, reverse, search_of, pusher, behind, othe
             return min(far_behind, far_ahead)
         if far_ahead >= far_behind:
             break
-        onward = way_on(tables, agents, occupant, ahead, behind)
+        onward = way_on(tables, occupant, ahead, behind)
         if onward == -2:
             return 0
         if onward == NO_CELL:
@@ -229,11 +228,11 @@ def must_swap(tables, agents, occupant, reverse, search_of, pusher, behind, othe
 
 
 @jit
-def can_swap(tables, agents, occupant, behind, ahead):
+def can_swap(tables, occupant, behind, ahead):
     """Whether the corridor branches somewhere behind, so that two agents can change places there."""
     first = behind
     while True:
-        onward = way_on(tables, agents, occupant, behind, ahead)
+        onward = way_on(tables, occupant, behind, ahead)
         if onward == -2:
             return True
         if onward == NO_CELL or onward == first:
@@ -253,13 +252,13 @@ def turn_round(tables, agents, occupant, turn, reverse, search_of, agent, depth)
     answer = 0
     follows = False
     if depth == 0 and ahead != here and other != NO_AGENT and agents.controlled[other]:
-        answer = must_swap(tables, agents, occupant, reverse, search_of, agent, here, other, ahead)
-        follows = answer == 1 and can_swap(tables, agents, occupant, here, ahead)
+        answer = must_swap(tables, occupant, reverse, search_of, agent, here, other, ahead)
+        follows = answer == 1 and can_swap(tables, occupant, here, ahead)
     elif depth > 0 and ahead != here:
         pusher = turn.pushed[depth - 1]
-        answer = must_swap(tables, agents, occupant, reverse, search_of, pusher, here, agent, ahead)
+        answer = must_swap(tables, occupant, reverse, search_of, pusher, here, agent, ahead)
         if answer == 1:
-            answer = int(can_swap(tables, agents, occupant, here, ahead))
+            answer = int(can_swap(tables, occupant, here, ahead))
     if answer < 0:
         return answer
     if follows or (depth > 0 and answer == 1):
@@ -374,6 +373,19 @@ def push_from(tables, agents, occupant, table, plans, turn, reverse, search_of, 
 
 
 @jit
+def is_stuck(plans, agent, tick, patience, seed):
+    """Whether an agent pushes: when it has not come nearer to its goal for a while, and from then on by fits and starts.
+
+    Two agents that push each other to and fro would do so for ever; so each spell of `patience` ticks is one of pushing
+    or of planning, drawn by lot for each agent.
+    """
+    spells = (tick - plans.nearer_at[agent]) // patience
+    if plans.home_ticks[agent] > 0 or spells == 0:
+        return False
+    return spells == 1 or scramble(seed ^ scramble(agent) ^ scramble(spells)) & 1 == 0
+
+
+@jit
 def replan_phase(
     tables, agents, occupant, table, plans, turn, reverse, search_of, aim_of, work, manners, window, steps, tick, seed,
     patience, pushes, next_cell,
@@ -391,7 +403,7 @@ def replan_phase(
         if not turn.fixed[agent]:
             answer = 0
             is_pinned = agents.pinned[agent] and agents.cell[agent] == agents.goal[agent]
-            if pushes and plans.home_ticks[agent] == 0 and tick - plans.nearer_at[agent] >= patience:
+            if pushes and is_stuck(plans, agent, tick, patience, seed):
                 answer = push_from(tables, agents, occupant, table, plans, turn, reverse, search_of, tick, seed,
                                    next_cell, agent)  # fmt: skip
             if answer == 0 and not is_pinned:

@@ -74,7 +74,7 @@ def test_whca_agrees_with_the_reference_tick_by_tick(
     connectivity: int, order: str, soft_tail: int, no_follow: bool
 ) -> None:
     boxed_in = 0
-    for seed, agents, window in ((0, 16, 6), (1, 40, 5)):
+    for seed, agents, window in ((0, 16, 6), (1, 45, 5)):
         world = compare(
             seed, agents, 30, connectivity=connectivity, window=window, order=order, soft_tail=soft_tail,
             no_follow=no_follow,
@@ -129,8 +129,10 @@ def test_with_no_follow_nobody_enters_a_cell_that_is_just_being_left(connectivit
 
 
 @pytest.mark.small
-@pytest.mark.parametrize("width", [pytest.param(2, marks=pytest.mark.xfail(reason="taken for a cardinal move")), 3])
-@pytest.mark.parametrize("mirrored", [False, True])
+@pytest.mark.parametrize(
+    ("width", "mirrored"),
+    [(3, False), (3, True), (2, True), pytest.param(2, False, marks=pytest.mark.xfail(reason="taken for a cardinal move"))],
+)
 def test_with_forbid_cross_diagonals_do_not_cross(width: int, mirrored: bool) -> None:
     """Both want to the other corner of the same square; one of them has to wait."""
     left: list[tuple[Point, Point]] = [((0, 0), (1, 1)), ((1, 0), (0, 1))]
@@ -240,16 +242,17 @@ def test_what_is_over_leaves_nothing_in_the_table(event: str) -> None:
 @pytest.mark.small
 @GHOSTS
 def test_nobody_makes_way_for_an_agent_that_left() -> None:
-    """The second walks where the first has just been removed; a ghost would hold it up."""
-    world = World(Grid(np.ones((1, 30)), connectivity=4), create("whca", window=2))
+    """One walks where another has just been removed; a ghost would hold it up when its slot comes round again."""
+    world = World(Grid.from_text("." * 30 + "\n" + "@" * 30 + "\n" + "." * 30, connectivity=4), create("whca", window=2))
     ghost = world.add((1, 0), (29, 0))
+    for x in range(4):
+        world.add((x, 2))       # they plan as far ahead as anybody, and so fill the ring
     for _ in range(8):
         world.tick()
     world.remove(ghost)
-    walker = world.add((0, 0), (29, 0))
-    world.run(max_ticks=60)
-    assert world.position(walker) == (29, 0)
-    assert world.ticks == 8 + 29
+    world.add((1, 0), (29, 0))
+    assert world.run(max_ticks=60) == "done"
+    assert world.ticks == 8 + 28
 
 
 @pytest.mark.small
@@ -262,8 +265,7 @@ def test_an_agent_of_the_program_is_walked_around() -> None:
     assert world.planner.counters()["stopped_by_guard"] == 0
 
 
-@pytest.mark.parametrize("key", ["whca", "weave"])
-@pytest.mark.parametrize("budget", [3, 40, 400])
+@pytest.mark.parametrize(("key", "budget"), [("whca", 20), ("whca", 400), ("weave", 2), ("weave", 40)])
 def test_a_budget_is_never_exceeded_and_agents_still_arrive(key: str, budget: int) -> None:
     grid = random_map(seed=6, width=14, height=14)
     world = World(grid, create(key, window=8), seed=6)

@@ -1,0 +1,222 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.reference.reverse_resumable import distances
+from wend import Grid
+from wend.grid import CARDINAL_COST
+from wend.search.kernel import UNREACHABLE
+from wend.search.reverse_resumable import (
+    NEEDS_ROOM,
+    OUT_OF_BUDGET,
+    PAGE,
+    SharedSearches,
+    allow,
+    distance,
+    expansions_of,
+)
+
+RULES: list[dict[str, object]] = [{}, {"connectivity": 4}, {"corner_cutting": True}]
+
+
+def random_grid(seed: int, **rules: object) -> Grid:
+    height, width = np.random.default_rng(seed).integers(3, 15, 2)
+    return Grid(np.random.default_rng(seed).random((height, width)) < 0.75, **rules)  # type: ignore[arg-type]
+
+
+def ask(grid: Grid, shared: SharedSearches, agent: int, cell: int) -> int:
+    """The distance from a cell to the agent's goal, however much room or budget it takes."""
+    while True:
+        answer = int(distance(grid.tables, shared.reverse, shared.of[agent], cell))
+        if answer == NEEDS_ROOM:
+            shared.grow()
+        elif answer != OUT_OF_BUDGET:
+            return answer
+        allow(shared.reverse, 1_000)
+
+
+def closed(shared: SharedSearches, agent: int) -> dict[int, int]:
+    """The cells that a search has closed, with their distances."""
+    reverse, found = shared.reverse, {}
+    for k, page in enumerate(reverse.page_of[shared.of[agent]].tolist()):
+        if page >= 0:
+            values = enumerate(reverse.page[page].tolist())
+            found |= {k * PAGE + j: known >> 1 for j, known in values if known > 0 and known & 1}
+    return found
+
+
+@pytest.mark.small
+def test_an_open_room() -> None:
+    grid = Grid(np.ones((5, 5)), connectivity=4)
+    shared = SharedSearches(grid)
+    shared.aim(0, grid.cell(0, 0), grid.cell(4, 4))
+    assert ask(grid, shared, 0, grid.cell(4, 4)) == 8 * CARDINAL_COST
+    assert ask(grid, shared, 0, grid.cell(0, 4)) == 4 * CARDINAL_COST
+
+
+@pytest.mark.small
+@pytest.mark.parametrize("rules", RULES)
+def test_distances_are_exact_after_any_sequence_of_questions(rules: dict[str, object]) -> None:
+    for seed in range(15):
+        grid = random_grid(seed, **rules)
+        draw = np.random.default_rng(seed)
+        cells = grid.free_cells()
+        goal, origin = (int(cell) for cell in draw.choice(cells, 2))
+        exact = distances(grid, goal)
+        shared = SharedSearches(grid)
+        shared.aim(0, goal, origin)
+        known: dict[int, int] = {}
+        for cell in draw.permutation(cells).tolist():
+            assert ask(grid, shared, 0, cell) == exact.get(cell, UNREACHABLE)
+            now = closed(shared, 0)
+            assert known.items() <= now.items() <= exact.items()
+            known = now
+        assert known == exact
+
+
+@pytest.mark.small
+def test_it_heads_for_the_origin_and_expands_no_more_than_asked_for() -> None:
+    grid = Grid(np.ones((9, 30)), connectivity=4)
+    shared = SharedSearches(grid)
+    shared.aim(0, grid.cell(0, 4), grid.cell(29, 4))
+    ask(grid, shared, 0, grid.cell(29, 4))
+    assert set(closed(shared, 0)) == {grid.cell(x, 4) for x in range(30)}
+    before = expansions_of(shared.reverse)
+    ask(grid, shared, 0, grid.cell(10, 4))
+    assert expansions_of(shared.reverse) == before
+
+
+@pytest.mark.small
+def test_a_budget_stops_the_search_and_it_goes_on_where_it_stopped() -> None:
+    grid = random_grid(3)
+    cells = grid.largest_component()
+    goal, far = int(cells[0]), int(cells[-1])
+    whole, split = SharedSearches(grid), SharedSearches(grid)
+    for shared in (whole, split):
+        shared.aim(0, goal, far)
+        shared.grow()
+    allow(whole.reverse, 10_000)
+    wanted = int(distance(grid.tables, whole.reverse, whole.of[0], far))
+    needed = int(expansions_of(whole.reverse))
+    answers = []
+    for allowed in range(0, 3 * needed, 3):
+        allow(split.reverse, 3)
+        answers.append(int(distance(grid.tables, split.reverse, split.of[0], far)))
+        assert expansions_of(split.reverse) <= allowed + 3
+        if answers[-1] >= 0:
+            break
+    assert needed > 6
+    assert answers == [OUT_OF_BUDGET] * (-(-needed // 3) - 1) + [wanted]
+    assert expansions_of(split.reverse) == needed
+
+
+@pytest.mark.small
+def test_without_a_budget_only_what_is_known_is_answered() -> None:
+    grid = Grid(np.ones((1, 9)))
+    shared = SharedSearches(grid)
+    shared.aim(0, 0, 8)
+    shared.grow()
+    ask(grid, shared, 0, 4)
+    allow(shared.reverse, 0)
+    assert distance(grid.tables, shared.reverse, shared.of[0], 3) == 3 * CARDINAL_COST
+    assert distance(grid.tables, shared.reverse, shared.of[0], 5) == OUT_OF_BUDGET
+    assert expansions_of(shared.reverse) == 5
+
+
+def test_pages_and_heaps_grow_when_they_are_full() -> None:
+    """More searches over a larger map than the first room holds; the answers stay the same."""
+    grid = Grid(np.random.default_rng(1).random((150, 150)) < 0.9)
+    cells = grid.largest_component()
+    draw = np.random.default_rng(2)
+    goals = draw.choice(cells, 6, replace=False).tolist()
+    shared = SharedSearches(grid)
+    for agent, goal in enumerate(goals):
+        shared.aim(agent, goal, int(cells[0]))
+    answers = []
+    for far in (int(cells[-1]), int(cells[cells.size // 2]), int(cells[0])):
+        answers += [ask(grid, shared, agent, far) for agent in range(6)]
+    room, pages = shared.reverse.heap_f.shape[1], len(shared.reverse.page)
+    assert room > 256
+    assert pages > 1024
+    exact = [distances(grid, goal) for goal in goals]
+    wanted = [exact[a][far] for far in (int(cells[-1]), int(cells[cells.size // 2]), int(cells[0])) for a in range(6)]
+    assert answers == wanted
+
+
+@pytest.mark.small
+def test_agents_with_one_goal_share_a_search_until_the_last_of_them_leaves() -> None:
+    grid = Grid(np.ones((4, 40)))
+    shared = SharedSearches(grid)
+    shared.aim(0, 5, 30)
+    shared.aim(1, 5, 20)
+    shared.aim(2, 7, 20)
+    assert shared.of[0] == shared.of[1] != shared.of[2]
+    ask(grid, shared, 0, 30)
+    before = expansions_of(shared.reverse)
+    assert ask(grid, shared, 1, 30) == 25 * CARDINAL_COST
+    assert expansions_of(shared.reverse) == before
+    shared.drop(0)
+    assert closed(shared, 1)
+    shared.aim(1, 6, 20)
+    assert not closed(shared, 1)
+    assert ask(grid, shared, 1, 30) == 24 * CARDINAL_COST
+    assert ask(grid, shared, 2, 30) == 23 * CARDINAL_COST
+
+
+@pytest.mark.small
+def test_aiming_and_dropping_again_and_again_needs_no_more_room() -> None:
+    grid = random_grid(7)
+    cells = grid.largest_component()
+    draw = np.random.default_rng(7)
+    shared = SharedSearches(grid)
+    aim: dict[int, int] = {}
+    for _ in range(80):
+        agent, goal, cell = int(draw.integers(5)), int(draw.choice(cells)), int(draw.choice(cells))
+        if agent in aim and draw.random() < 0.3:
+            shared.drop(agent)
+            del aim[agent]
+        else:
+            shared.aim(agent, goal, cell)
+            aim[agent] = goal
+        for known, at in aim.items():
+            assert ask(grid, shared, known, cell) == distances(grid, at)[cell]
+    assert len(shared.reverse.page_of) <= 8
+    assert len(shared.reverse.page) == 1024
+
+
+@pytest.mark.small
+@pytest.mark.parametrize("rules", RULES)
+def test_distances_are_right_after_edits(rules: dict[str, object]) -> None:
+    for seed in range(8):
+        grid = random_grid(seed + 20, **rules)
+        draw = np.random.default_rng(seed)
+        free = grid.free_cells()
+        goals = [int(cell) for cell in draw.choice(free, 2, replace=False)]
+        shared = SharedSearches(grid)
+        for agent, goal in enumerate(goals):
+            shared.aim(agent, goal, int(draw.choice(free)))
+        for _ in range(10):
+            for cell in draw.choice(grid.free_cells(), 3).tolist():
+                for agent, goal in enumerate(goals):
+                    assert ask(grid, shared, agent, cell) == distances(grid, goal).get(cell, UNREACHABLE)
+            edited = sorted({int(cell) for cell in draw.integers(0, grid.size, 2)} - set(goals))
+            for cell in edited:
+                (grid.block if grid.is_free(grid.xy(cell)) else grid.unblock)([grid.xy(cell)])
+            shared.cells_changed(np.array(edited, np.int32))
+
+
+@pytest.mark.small
+def test_an_edit_far_away_keeps_what_was_found() -> None:
+    grid = Grid(np.ones((3, 100)))
+    shared = SharedSearches(grid)
+    shared.aim(0, grid.cell(0, 1), grid.cell(20, 1))
+    shared.aim(1, grid.cell(99, 1), grid.cell(80, 1))
+    ask(grid, shared, 0, grid.cell(20, 1))
+    ask(grid, shared, 1, grid.cell(80, 1))
+    kept = closed(shared, 0)
+    grid.block([(90, 1)])
+    shared.cells_changed(np.array([grid.cell(90, 1)], np.int32))
+    assert closed(shared, 0) == kept
+    assert not closed(shared, 1)
+    assert ask(grid, shared, 1, grid.cell(80, 1)) == distances(grid, grid.cell(99, 1))[grid.cell(80, 1)]
