@@ -123,7 +123,8 @@ def search(
         closed.add(state)
         if step == steps:
             continue
-        moves = [(CARDINAL_COST if d < 4 else DIAGONAL_COST, grid.cell(*p)) for d, p in legal_steps(grid, grid.xy(cell))]
+        legal = legal_steps(grid, grid.xy(cell))
+        moves = [(CARDINAL_COST if d < 4 else DIAGONAL_COST, grid.cell(*place)) for d, place in legal]
         moves.append((0 if window and cell == goal else CARDINAL_COST, cell))
         for cost, there in moves:
             if there not in distance or not table.may_move(

@@ -34,7 +34,7 @@ def crowd(key: str, seed: int, agents: int, side: int, **parameters: object) -> 
     return world
 
 
-# --- CA* and HCA*: the order decides ---------------------------------------------------------------------------------
+# --- CA* and HCA*: the order decides --------------------------------------------------------------------------------
 
 
 @pytest.mark.small
@@ -42,7 +42,7 @@ def crowd(key: str, seed: int, agents: int, side: int, **parameters: object) -> 
 @pytest.mark.parametrize("order", [1, -1])
 @pytest.mark.parametrize("drawing", [".....", "##.##\n....."])
 def test_changing_ends_fails_in_both_orders(key: str, order: int, drawing: str) -> None:
-    """Silver, Fig. 1: the first takes the straight way, the second has none left and stays, the guard stops the first."""
+    """Silver, Fig. 1: the first goes straight, the second has no way left and stays, the guard stops the first."""
     y = drawing.count("\n")
     world = world_of(drawing, key, [((0, y), (4, y)), ((4, y), (0, y))][::order])
     world.run(max_ticks=40)
@@ -76,7 +76,7 @@ def test_far_first_lets_the_farther_one_plan_before_the_others() -> None:
     assert ticks == {"id": ((0, 2), 40), "far_first": ((4, 2), 4)}
 
 
-# --- WHCA*: windows that move on ---------------------------------------------------------------------------------------
+# --- WHCA*: windows that move on ------------------------------------------------------------------------------------
 
 
 @pytest.mark.small
@@ -158,7 +158,7 @@ def test_no_two_plans_have_a_place_at_a_time_or_change_places(key: str, agents: 
     assert world.planner.counters()["stopped_by_guard"] == 0
 
 
-# --- Weave: the two patterns that are left over -------------------------------------------------------------------------
+# --- Weave: the two patterns that are left over ---------------------------------------------------------------------
 
 
 @pytest.mark.small

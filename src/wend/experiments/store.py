@@ -126,7 +126,10 @@ class Store:
         files = [str(self._jobs / f"{name}.parquet") for name in sorted(self.done() & set(ids))]
         database = duckdb.connect()
         if files:
-            database.execute("CREATE TABLE results AS SELECT * FROM read_parquet(?, union_by_name=true)", [files])
+            try:
+                database.execute("CREATE TABLE results AS SELECT * FROM read_parquet(?, union_by_name=true)", [files])
+            except duckdb.Error as error:
+                raise FormatError(self._jobs, f"a result is damaged; remove it and run the rest again ({error})") from None
         else:
             columns = ", ".join(f'"{name}" {_sql_type(kind)}' for name, kind in COLUMNS.items())
             database.execute(f"CREATE TABLE results ({columns})")

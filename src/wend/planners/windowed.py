@@ -373,8 +373,22 @@ def push_from(tables, agents, occupant, table, plans, turn, reverse, search_of, 
 
 
 @jit
+def can_stay_home(agents, table, plans, manners, agent, tick, steps):
+    """Whether an agent is on its goal and nobody wants to pass there: then to stay is what the search would find."""
+    cell = agents.cell[agent]
+    if cell != agents.goal[agent]:
+        return False
+    if manners.soft_tail > 0 and plans.tail[cell] != NO_AGENT and plans.tail[cell] != agent:
+        return False
+    for k in range(1, steps + 1):
+        if other_at(table, cell, tick + k, agent) != NO_AGENT:
+            return False
+    return True
+
+
+@jit
 def is_stuck(plans, agent, tick, patience, seed):
-    """Whether an agent pushes: when it has not come nearer to its goal for a while, and from then on by fits and starts.
+    """Whether an agent pushes: when it has not come nearer to its goal for a while, then by fits and starts.
 
     Two agents that push each other to and fro would do so for ever; so each spell of `patience` ticks is one of pushing
     or of planning, drawn by lot for each agent.
@@ -406,6 +420,10 @@ def replan_phase(
             if pushes and is_stuck(plans, agent, tick, patience, seed):
                 answer = push_from(tables, agents, occupant, table, plans, turn, reverse, search_of, tick, seed,
                                    next_cell, agent)  # fmt: skip
+            if answer == 0 and not is_pinned and can_stay_home(agents, table, plans, manners, agent, tick, steps):
+                stand(table, plans, agent, agents.cell[agent], tick, steps)
+                plans.due[agent] = False
+                answer = 1
             if answer == 0 and not is_pinned:
                 answer = space_time.search(
                     tables, table, (plans.tail, plans.end), reverse, aim_of[agent], work, manners,

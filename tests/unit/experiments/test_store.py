@@ -47,6 +47,14 @@ def test_a_folder_of_something_else_is_refused_and_left_alone(tmp_path) -> None:
         Store(tmp_path / "none").check("a/b")
 
 
+def test_a_damaged_result_is_named(tmp_path) -> None:
+    store = Store.create(tmp_path / "r", "a/b")
+    store.put(row("one", ticks=4))
+    (tmp_path / "r" / "jobs" / "two.parquet").write_bytes(b"PAR1 and then nothing")
+    with pytest.raises(FormatError, match=r"a result is damaged.*two\.parquet"):
+        store.results(["one", "two"])
+
+
 def test_a_disk_that_takes_no_more_leaves_the_old_results(tmp_path, monkeypatch) -> None:
     store = Store.create(tmp_path / "r", "a/b")
     store.put(row("one", ticks=4))

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -16,7 +18,7 @@ def trips(grid: Grid, agents: int, seed: int) -> list[tuple[int, int]]:
     return list(zip(draw.permutation(cells)[:agents].tolist(), draw.permutation(cells)[:agents].tolist(), strict=True))
 
 
-def compare(key: str, agents: int, ticks: int, seed: int, *, connectivity: int = 4, **parameters) -> World:
+def compare(key: str, agents: int, ticks: int, seed: int, *, connectivity: int = 4, **parameters: Any) -> World:
     """Run kernels and reference side by side."""
     grid = random_map(seed=seed, width=8, height=8).with_rules(connectivity=connectivity)
     world = World(grid, create(key, **parameters), seed=seed)

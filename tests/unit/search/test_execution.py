@@ -101,10 +101,10 @@ def test_what_is_granted_is_legal_and_nothing_could_be_added() -> None:
     guard = make_guard(6, grid.size)        # scratch of earlier ticks must not matter
     for seed in range(150):
         draw = np.random.default_rng(seed)
-        at = draw.permutation(grid.free_cells())[: int(draw.integers(2, 7))].tolist()
-        wanted = [
-            int(draw.choice([here] + [grid.cell(*place) for place in grid.neighbours(grid.xy(here))])) for here in at
-        ]
+        at, wanted = [NO_CELL] * 6, [NO_CELL] * 6
+        for agent, here in enumerate(draw.permutation(grid.free_cells())[: int(draw.integers(2, 7))].tolist()):
+            at[agent] = here
+            wanted[agent] = int(draw.choice([here] + [grid.cell(*place) for place in grid.neighbours(grid.xy(here))]))
         got, waits_for, stopped = decide(grid, at, wanted, guard=guard)
         judge = Judge(grid)
         assert judge.judge(1, np.array(at, np.int32), np.array(got, np.int32)) == []

@@ -38,7 +38,8 @@ def ask(grid: Grid, shared: SharedSearches, agent: int, cell: int) -> int:
 
 def closed(shared: SharedSearches, agent: int) -> dict[int, int]:
     """The cells that a search has closed, with their distances."""
-    reverse, found = shared.reverse, {}
+    reverse = shared.reverse
+    found: dict[int, int] = {}
     for k, page in enumerate(reverse.page_of[shared.of[agent]].tolist()):
         if page >= 0:
             values = enumerate(reverse.page[page].tolist())

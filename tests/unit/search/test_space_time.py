@@ -110,14 +110,14 @@ def random_case(seed: int, **rules: object) -> Case:
     return case
 
 
-NO_FOLLOW = pytest.param(
-    True, False, marks=pytest.mark.xfail(reason="no_follow: an agent may leave a cell that another one is about to enter")
-)
+CUTS = pytest.mark.xfail(reason="no_follow: an agent may leave a cell that another one is about to enter")
 
 
 @pytest.mark.small
 @pytest.mark.parametrize("rules", [{}, {"connectivity": 4}, {"corner_cutting": True}])
-@pytest.mark.parametrize(("no_follow", "forbid_cross"), [(False, False), (False, True), NO_FOLLOW])
+@pytest.mark.parametrize(
+    ("no_follow", "forbid_cross"), [(False, False), (False, True), pytest.param(True, False, marks=CUTS)]
+)
 @pytest.mark.parametrize("window", [True, False])
 def test_ways_are_those_of_the_reference(
     rules: dict[str, object], no_follow: bool, forbid_cross: bool, window: bool
@@ -135,7 +135,7 @@ def test_ways_are_those_of_the_reference(
     assert unlike_the_first > 10    # otherwise the others were never in the way
 
 
-# --- what a window costs -------------------------------------------------------------------------------------------------
+# --- what a window costs --------------------------------------------------------------------------------------------
 
 WINDOW = Manners(True, True, False, False, 0)
 FULL = Manners(False, True, False, False, 0)
