@@ -70,7 +70,7 @@ def _percentile(values: metrics.Floats, share: float) -> float | None:
 MEASURES: dict[str, Measure] = {
     "completion_rate": Measure("share of agents on their goals at the end", metrics.completion_rate, percent=True),
     "reached_rate": Measure("share of agents that ever stood on their goals", _reached, percent=True),
-    "all_home": Measure("share of runs in which everybody is home at the end", lambda t: float(_everybody(t)), percent=True),
+    "all_home": Measure("share of runs that brought everybody home", lambda t: float(_everybody(t)), percent=True),
     "completion_ticks": Measure(
         "tick of the last arrival, the run's length where an agent is not home",
         lambda t: _mean(metrics.completion_ticks(t, unfinished=t.ticks)),

@@ -129,7 +129,7 @@ class Store:
             try:
                 database.execute("CREATE TABLE results AS SELECT * FROM read_parquet(?, union_by_name=true)", [files])
             except duckdb.Error as error:
-                raise FormatError(self._jobs, f"a result is damaged; remove it and run the rest again ({error})") from None
+                raise FormatError(self._jobs, f"a result is damaged; remove it and run again ({error})") from None
         else:
             columns = ", ".join(f'"{name}" {_sql_type(kind)}' for name, kind in COLUMNS.items())
             database.execute(f"CREATE TABLE results ({columns})")
