@@ -43,9 +43,11 @@ class Table:
         owner = self.owner(cell, time)
         return None if owner == agent else owner
 
-    def is_free_for_good(self, cell: int, time: int, agent: int) -> bool:
-        reserved = any(c == cell and t >= time and owner != agent for (c, t), owner in self.slots.items())
-        return not reserved and self.holds.get(cell, (agent, 0))[0] == agent
+    def free_from(self, cell: int, time: int, agent: int) -> int | None:
+        """The first time, `time` or later, from which on nobody else has the cell; None if somebody stays there."""
+        if self.holds.get(cell, (agent, 0))[0] != agent:
+            return None
+        return max([time] + [t + 1 for (c, t), owner in self.slots.items() if c == cell and owner != agent])
 
     def may_move(
         self, grid: Grid, here: int, there: int, time: int, agent: int, *, no_follow: bool, forbid_cross: bool
@@ -101,20 +103,26 @@ def search(
     `tails`: cell -> the agent whose plan ends there, and when. `distance`: what every cell that leads to the goal is
     taken to be away from it.
     """
-    if start not in distance:
+    soonest = time if window else table.free_from(goal, time, agent)
+    if start not in distance or soonest is None:
         return Found(None, 0, 0)
+
+    def estimate(cell: int, step: int) -> int:
+        """Cost to the goal: its distance, or the ticks until it is free."""
+        return max(distance[cell], (soonest - time - step) * CARDINAL_COST)
+
     first = (start, 0)
     g = {first: 0}
     order = {first: 0}
     parent: dict[State, State] = {}
     closed: set[State] = set()
-    queue = [(distance[start], distance[start], 0, first)]
+    queue = [(estimate(*first), estimate(*first), 0, first)]
     while queue:
         f, _, _, state = heapq.heappop(queue)
         if state in closed:
             continue
         cell, step = state
-        if step == steps if window else cell == goal and table.is_free_for_good(goal, time + step, agent):
+        if step == steps if window else cell == goal and time + step >= soonest:
             way = [cell]
             while state in parent:
                 state = parent[state]
@@ -141,5 +149,6 @@ def search(
             g[beyond] = cost
             parent[beyond] = state
             order.setdefault(beyond, len(order))
-            heapq.heappush(queue, (cost + distance[there], distance[there], order[beyond], beyond))
+            h = estimate(*beyond)
+            heapq.heappush(queue, (cost + h, h, order[beyond], beyond))
     return Found(None, 0, len(closed))

@@ -137,8 +137,15 @@ class ReferenceWindowed:
                 walker.nearest = far
                 walker.nearer_at = self.time
 
-    def is_impatient(self, walker: Walker) -> bool:
-        return self.pushes and walker.home_ticks == 0 and self.time - walker.nearer_at >= self.patience
+    def spells(self, agent: int) -> int:
+        """For how many times its patience an agent that pushes has been away without coming nearer."""
+        walker = self.walkers[agent]
+        return (self.time - walker.nearer_at) // self.patience if self.pushes and not walker.home_ticks else 0
+
+    def is_stuck(self, agent: int) -> bool:
+        """Whether it pushes before it plans: in the first such spell, and in others by lot."""
+        spells = self.spells(agent)
+        return spells == 1 or (spells > 1 and scramble(self.seed ^ scramble(agent) ^ scramble(spells)) % 2 == 0)
 
     def line(self) -> list[int]:
         """Who plans in this tick, first to last."""
@@ -146,7 +153,7 @@ class ReferenceWindowed:
         due = [
             agent
             for agent, walker in enumerate(self.walkers)
-            if walker.due or (self.time + agent) % half == 0 or self.is_impatient(walker)
+            if walker.due or (self.time + agent) % half == 0 or self.spells(agent)
         ]
         if self.order == "age":
             return sorted(due, key=lambda agent: self.walkers[agent].left_home)
@@ -154,11 +161,11 @@ class ReferenceWindowed:
 
     def replan(self, agent: int) -> None:
         walker = self.walkers[agent]
-        if self.is_impatient(walker) and self.push(agent):
+        if self.is_stuck(agent) and self.push(agent):
             return
         way = self.find(agent, walker.at, self.time, self.window)
         if way is not None:
-            self.searches += 1
+            self.searches += not self.can_stay_home(agent)
             self.give(agent, way)
             walker.due = False
             return
@@ -170,6 +177,13 @@ class ReferenceWindowed:
         self.give(agent, [walker.at] * (self.window + 1))
         self.frozen.add(agent)
         walker.due = True
+
+    def can_stay_home(self, agent: int) -> bool:
+        """Whether no search is needed to see that staying is best."""
+        walker = self.walkers[agent]
+        wanted = any(self.table.other(walker.at, self.time + k, agent) is not None for k in range(1, self.window + 1))
+        is_tail = self.soft_tail > 0 and self.tails.get(walker.at, agent) != agent
+        return walker.at == walker.goal and not wanted and not is_tail
 
     def extend(self, agent: int) -> None:
         """Plan on for an agent that was pushed."""
@@ -200,21 +214,19 @@ class ReferenceWindowed:
 
         return [cell for _, cell in sorted([*cells, (8, walker.at)], key=key)]
 
-    def ways_on(self, cell: int, back: int) -> list[int]:
-        """Where one can go on from a cell; dead ends of one cell with somebody at home in them lead nowhere."""
-        onward = []
-        for beside in self.beside(cell):
-            resident = self.occupant(beside)
-            at_home = resident is not None and self.walkers[resident].goal == beside
-            if beside != back and not (at_home and len(self.beside(beside)) == 1):
-                onward.append(beside)
-        return onward
+    def ways_on(self, pusher: int, cell: int, back: int) -> list[int]:
+        """Where one can go on from a cell; dead ends of one cell with anybody but the pusher in them lead nowhere."""
+        return [
+            beside
+            for beside in self.beside(cell)
+            if beside != back and (self.occupant(beside) in (None, pusher) or len(self.beside(beside)) > 1)
+        ]
 
     def must_swap(self, pusher: int, other: int, behind: int, ahead: int) -> bool:
         """Whether two agents, one behind the other in a corridor, can only go on if they change places."""
         mine, others = self.walkers[pusher].distance, self.walkers[other].distance
         while mine[ahead] < mine[behind]:
-            onward = self.ways_on(ahead, behind)
+            onward = self.ways_on(pusher, ahead, behind)
             if len(onward) > 1:
                 return False
             if not onward:
@@ -222,11 +234,11 @@ class ReferenceWindowed:
             behind, ahead = ahead, onward[0]
         return others[behind] < others[ahead] and (mine[behind] == 0 or mine[ahead] < mine[behind])
 
-    def can_swap(self, behind: int, ahead: int) -> bool:
+    def can_swap(self, pusher: int, behind: int, ahead: int) -> bool:
         """Whether the corridor branches somewhere behind."""
         first = behind
         while True:
-            onward = self.ways_on(behind, ahead)
+            onward = self.ways_on(pusher, behind, ahead)
             if len(onward) != 1 or onward[0] == first:
                 return len(onward) > 1
             behind, ahead = onward[0], behind
@@ -238,7 +250,7 @@ class ReferenceWindowed:
         start = self.walkers[root].at
         best = self.options(root)[0]
         ahead = self.occupant(best)
-        if ahead not in (None, root) and self.must_swap(root, ahead, start, best) and self.can_swap(start, best):
+        if ahead not in (None, root) and self.must_swap(root, ahead, start, best) and self.can_swap(root, start, best):
             follower = ahead
 
         def is_blocked(agent: int, there: int) -> bool:
@@ -260,7 +272,7 @@ class ReferenceWindowed:
                 turns_round = follower is not None
             else:
                 must = best != here and self.must_swap(pusher, agent, here, best)
-                turns_round = must and self.can_swap(here, best)
+                turns_round = must and self.can_swap(pusher, here, best)
             for there in reversed(options) if turns_round else options:
                 if (pusher is not None and there == self.walkers[pusher].at) or is_blocked(agent, there):
                     continue

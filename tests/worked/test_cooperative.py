@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -109,8 +111,9 @@ def test_a_parked_agent_lets_another_one_pass_and_comes_back(order: int, ticks: 
     world = world_of(BAY, "whca", trips[::order], window=8)
     assert world.run(max_ticks=60) == "done"
     assert world.ticks == ticks
-    world.run(max_ticks=20)
-    assert world.home_count() == 2
+    for _ in range(20):
+        world.tick()
+    assert world.home_count() == 2      # and there they stay
 
 
 @pytest.mark.small
@@ -130,12 +133,7 @@ def test_searches_are_spread_evenly_over_the_turns(agents: int, window: int) -> 
 
 @pytest.mark.parametrize(
     ("key", "agents"),
-    [
-        ("whca", 20),
-        ("whca", 50),
-        ("weave", 20),
-        pytest.param("weave", 50, marks=pytest.mark.xfail(reason="a push goes into the cell of one that stands still")),
-    ],
+    [("whca", 20), ("whca", 50), ("weave", 20), ("weave", 50)],
 )
 def test_no_two_plans_have_a_place_at_a_time_or_change_places(key: str, agents: int) -> None:
     world = crowd(key, seed=1, agents=agents, side=12, window=8)
@@ -162,22 +160,21 @@ def test_no_two_plans_have_a_place_at_a_time_or_change_places(key: str, agents: 
 
 
 @pytest.mark.small
-@pytest.mark.parametrize("order", [1, -1])
-@pytest.mark.parametrize("connectivity", [4, 8])
-@pytest.mark.parametrize("depth", [1, 2, 5])
 @pytest.mark.parametrize("pattern", ["parked in front", "inverted"])
-def test_two_agents_change_places_in_a_dead_end(pattern: str, depth: int, connectivity: int, order: int) -> None:
+def test_two_agents_change_places_in_a_dead_end(pattern: str) -> None:
     """There is room to pass only where the dead end begins."""
-    end = depth + 2
-    trips: list[Trip] = {
-        "parked in front": [((0, 1), (end, 1)), ((end - 1, 1), (end - 1, 1))],
-        "inverted": [((end - 1, 1), (end, 1)), ((end, 1), (0, 1))],
-    }[pattern]
-    drawing = "#." + "#" * (depth + 1) + "\n" + "." * (depth + 3)
-    world = world_of(drawing, "weave", trips[::order], connectivity=connectivity)
-    assert world.run(max_ticks=100) == "done"
-    world.run(max_ticks=30)
-    assert world.home_count() == 2      # and there they stay
+    for depth, connectivity, order in product((1, 2, 5), (4, 8), (1, -1)):
+        end = depth + 2
+        trips: list[Trip] = {
+            "parked in front": [((0, 1), (end, 1)), ((end - 1, 1), (end - 1, 1))],
+            "inverted": [((end - 1, 1), (end, 1)), ((end, 1), (0, 1))],
+        }[pattern]
+        drawing = "#." + "#" * (depth + 1) + "\n" + "." * (depth + 3)
+        world = world_of(drawing, "weave", trips[::order], connectivity=connectivity)
+        assert world.run(max_ticks=100) == "done"
+        for _ in range(30):
+            world.tick()
+        assert world.home_count() == 2      # and there they stay
 
 
 @pytest.mark.small

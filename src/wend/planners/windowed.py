@@ -22,6 +22,9 @@ stopped.
 Deviations and open points
 - No reservation lasts beyond the window. With a hold on the last cell nobody ever plans through a parked agent, and
   jams are permanent.
+- With an abstraction, the distance is that between the groups, and as on an empty map only within the goal's own group.
+  The larger of the two everywhere, which keeps the estimate admissible where the abstraction is coarse, leads agents
+  that move in four directions into every dead end: Manhattan distance then outweighs what the abstraction knows.
 - An agent without any way of `window` steps is boxed in. It stays where it is and reserves that (`boxed_in = "stand"`),
   and whoever planned to pass there plans again at once. The paper does not say what happens then.
 - With a budget too small for a whole window, shorter windows are searched; who cannot be served keeps its old plan, or
@@ -179,10 +182,10 @@ def list_options(tables, agents, occupant, turn, reverse, search, tick, seed, ag
 
 
 @jit
-def way_on(tables, occupant, cell, back):
+def way_on(tables, occupant, pusher, cell, back):
     """The one cell that leads on from a cell when `back` is behind: NO_CELL in a dead end, -2 where there is a choice.
 
-    A dead end of one cell with an agent in it leads nowhere.
+    A dead end of one cell leads nowhere if there is an agent in it, other than the one that pushes and so leaves it.
     """
     onward = NO_CELL
     for d in range(8):
@@ -192,7 +195,7 @@ def way_on(tables, occupant, cell, back):
         if beside == back:
             continue
         exits = tables.moves[beside]
-        if exits & (exits - 1) == 0 and occupant[beside] != NO_AGENT:
+        if exits & (exits - 1) == 0 and occupant[beside] != NO_AGENT and occupant[beside] != pusher:
             continue
         if onward != NO_CELL:
             return -2
@@ -214,7 +217,7 @@ def must_swap(tables, occupant, reverse, search_of, pusher, behind, other, ahead
             return min(far_behind, far_ahead)
         if far_ahead >= far_behind:
             break
-        onward = way_on(tables, occupant, ahead, behind)
+        onward = way_on(tables, occupant, pusher, ahead, behind)
         if onward == -2:
             return 0
         if onward == NO_CELL:
@@ -228,11 +231,11 @@ def must_swap(tables, occupant, reverse, search_of, pusher, behind, other, ahead
 
 
 @jit
-def can_swap(tables, occupant, behind, ahead):
+def can_swap(tables, occupant, pusher, behind, ahead):
     """Whether the corridor branches somewhere behind, so that two agents can change places there."""
     first = behind
     while True:
-        onward = way_on(tables, occupant, behind, ahead)
+        onward = way_on(tables, occupant, pusher, behind, ahead)
         if onward == -2:
             return True
         if onward == NO_CELL or onward == first:
@@ -253,12 +256,12 @@ def turn_round(tables, agents, occupant, turn, reverse, search_of, agent, depth)
     follows = False
     if depth == 0 and ahead != here and other != NO_AGENT and agents.controlled[other]:
         answer = must_swap(tables, occupant, reverse, search_of, agent, here, other, ahead)
-        follows = answer == 1 and can_swap(tables, occupant, here, ahead)
+        follows = answer == 1 and can_swap(tables, occupant, agent, here, ahead)
     elif depth > 0 and ahead != here:
         pusher = turn.pushed[depth - 1]
         answer = must_swap(tables, occupant, reverse, search_of, pusher, here, agent, ahead)
         if answer == 1:
-            answer = int(can_swap(tables, occupant, here, ahead))
+            answer = int(can_swap(tables, occupant, pusher, here, ahead))
     if answer < 0:
         return answer
     if follows or (depth > 0 and answer == 1):
@@ -353,6 +356,14 @@ def push(tables, agents, occupant, plans, turn, reverse, search_of, tick, seed, 
 
 
 @jit
+def claim(turn, agent, cell):
+    """Give a cell to an agent for this tick. Mutates: turn."""
+    turn.taken[cell] = agent
+    turn.claimed[turn.tally[_CLAIMED]] = cell
+    turn.tally[_CLAIMED] += 1
+
+
+@jit
 def push_from(tables, agents, occupant, table, plans, turn, reverse, search_of, tick, seed, next_cell, agent):
     """Let an agent push its way one step ahead, and enter who goes where. Mutates: table, plans, turn, reverse."""
     answer = push(tables, agents, occupant, plans, turn, reverse, search_of, tick, seed, next_cell, agent)
@@ -364,8 +375,7 @@ def push_from(tables, agents, occupant, table, plans, turn, reverse, search_of, 
     for k in range(turn.tally[_PUSHED]):
         moved = turn.pushed[k]
         plans.way[moved, 0], plans.way[moved, 1] = agents.cell[moved], turn.target[k]
-        turn.claimed[turn.tally[_CLAIMED]] = turn.target[k]
-        turn.tally[_CLAIMED] += 1
+        claim(turn, moved, turn.target[k])
         call_back_from(table, plans, turn, agents, turn.target[k], tick + 1, moved, tick)
         take_way(table, plans, moved, 1, tick)
         plans.due[moved] = True                             # its way is one step long
@@ -445,6 +455,7 @@ def replan_phase(
                 for k in range(1, window + 1):
                     call_back_from(table, plans, turn, agents, agents.cell[agent], tick + k, agent, tick)
                 stand(table, plans, agent, agents.cell[agent], tick, window)
+                claim(turn, agent, agents.cell[agent])
                 turn.fixed[agent] = True
                 plans.due[agent] = True
         if answer == NEEDS_ROOM or answer == OUT_OF_BUDGET:

@@ -122,12 +122,14 @@ def other_at(table, cell, time, agent):
 
 
 @jit
-def is_free_for_good(table, cell, time, agent):
-    """Whether nobody else has the cell at that time or later."""
-    for later in range(time, table.until[0] + 1):
-        if other_at(table, cell, later, agent) != NO_AGENT:
-            return False
-    return table.hold_agent[cell] == 0 or table.hold_agent[cell] == agent + 1
+def free_from(table, cell, time, agent):
+    """The first time, `time` or later, from which on nobody else has the cell; NEVER if somebody stays there."""
+    if table.hold_agent[cell] != 0 and table.hold_agent[cell] != agent + 1:
+        return NEVER
+    for last in range(table.until[0], time - 1, -1):
+        if other_at(table, cell, last, agent) != NO_AGENT:
+            return last + 1
+    return time
 
 
 @jit

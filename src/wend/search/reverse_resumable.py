@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wend.grid import CARDINAL_COST, DIAGONAL_COST, Grid, empty_map_cost
+from wend.grid import CARDINAL_COST, DIAGONAL_COST, DX, DY, Grid, empty_map_cost
 from wend.search.kernel import NO_CELL, UNREACHABLE, jit
 
 PAGE = 64           # cells in a page
@@ -64,6 +64,8 @@ def make_reverse(cells: int) -> Reverse:
 def with_room(reverse: Reverse, *, searches: int = 0) -> Reverse:
     """The same with room for so many searches; or, without that, with more pages or larger heaps, if they are short."""
     have, room = reverse.heap_f.shape
+    if 0 < searches <= have:
+        return reverse
     rows = max(searches - have, have) if searches > have else 0
     columns = room if not searches and int(reverse.size.max(initial=0)) + 8 > room else 0
     wider = ((0, rows), (0, columns))
@@ -102,12 +104,10 @@ def _enter(reverse, search, cell, known):
 
 
 @jit
-def _push(reverse, search, f, h, cell):
-    """Add to the open list. Mutates: reverse."""
-    heap_f, heap_h, heap_cell = reverse.heap_f[search], reverse.heap_h[search], reverse.heap_cell[search]
+def _push(heap_f, heap_h, heap_cell, size, f, h, cell):
+    """Add to an open list of `size` entries. Mutates: the heap."""
     tie = h >> _TIE_SHIFT
-    k = reverse.size[search]
-    reverse.size[search] = k + 1
+    k = size
     while k > 0:
         up = (k - 1) >> 1
         if heap_f[up] < f or (heap_f[up] == f and heap_h[up] <= tie):
@@ -118,11 +118,8 @@ def _push(reverse, search, f, h, cell):
 
 
 @jit
-def _drop_first(reverse, search):
-    """Take the first out of the open list. Mutates: reverse."""
-    heap_f, heap_h, heap_cell = reverse.heap_f[search], reverse.heap_h[search], reverse.heap_cell[search]
-    size = reverse.size[search] - 1
-    reverse.size[search] = size
+def _drop_first(heap_f, heap_h, heap_cell, size):
+    """Take the first out of an open list, of which `size` entries are left. Mutates: the heap."""
     f, tie, cell = heap_f[size], heap_h[size], heap_cell[size]
     k, child = 0, 1
     while child < size:
@@ -197,42 +194,58 @@ def distance(tables, reverse, search, cell):
     known = _known(reverse, search, cell)
     if known != _UNREACHED and known & 1:
         return known >> 1
+    heap_f, heap_h, heap_cell = reverse.heap_f[search], reverse.heap_h[search], reverse.heap_cell[search]
+    page_of, page = reverse.page_of[search], reverse.page
     width, origin = tables.width, reverse.origin[search]
     origin_x, origin_y = origin % width, origin // width
-    if reverse.size[search] == 0 and not reaches(reverse, search, reverse.goal[search]):
+    size = np.int64(reverse.size[search])
+    if size == 0 and not reaches(reverse, search, reverse.goal[search]):
         if reverse.tally[_FREE] < 8:
             return NEEDS_ROOM
         _enter(reverse, search, reverse.goal[search], np.int64(0))
-        _push(reverse, search, np.int64(0), np.int64(0), reverse.goal[search])
-    while reverse.size[search] > 0:
-        first = reverse.heap_cell[search, 0]
-        known = _known(reverse, search, first)
+        _push(heap_f, heap_h, heap_cell, size, np.int64(0), np.int64(0), reverse.goal[search])
+        size += 1
+    answer = UNREACHABLE
+    while size > 0:
+        first = np.int64(heap_cell[0])
+        known = page[page_of[first >> 6], first & 63]
         if known & 1:                               # an entry from before the cell was improved
-            _drop_first(reverse, search)
+            size -= 1
+            _drop_first(heap_f, heap_h, heap_cell, size)
             continue
-        if reverse.tally[_FREE] < 8 or reverse.size[search] + 8 > reverse.heap_f.shape[1]:
-            return NEEDS_ROOM
+        if reverse.tally[_FREE] < 8 or size + 8 > heap_f.size:
+            answer = NEEDS_ROOM
+            break
         if not expand_one(reverse):
-            return OUT_OF_BUDGET
-        _drop_first(reverse, search)
-        _enter(reverse, search, first, known | 1)
+            answer = OUT_OF_BUDGET
+            break
+        size -= 1
+        _drop_first(heap_f, heap_h, heap_cell, size)
+        page[page_of[first >> 6], first & 63] = known | 1
         g = known >> 1
         bits = tables.moves[first]
+        x, y = first % width, first // width
         for d in range(8):
             if not bits >> d & 1:
                 continue
             beside = first + tables.offset[d]
-            before = _known(reverse, search, beside)
+            at = page_of[beside >> 6]
+            before = _UNREACHED if at == _NO_PAGE else page[at, beside & 63]
             cost = g + (CARDINAL_COST if d < 4 else DIAGONAL_COST)
             if before != _UNREACHED and (before & 1 or before >> 1 <= cost):
                 continue
-            _enter(reverse, search, beside, cost << 1)
-            bx, by = beside % width, beside // width
-            h = empty_map_cost(tables, abs(bx - origin_x), abs(by - origin_y))
-            _push(reverse, search, cost + h, h, beside)
+            if at == _NO_PAGE:
+                _enter(reverse, search, beside, cost << 1)
+            else:
+                page[at, beside & 63] = cost << 1
+            h = empty_map_cost(tables, abs(x + DX[d] - origin_x), abs(y + DY[d] - origin_y))
+            _push(heap_f, heap_h, heap_cell, size, cost + h, h, beside)
+            size += 1
         if first == cell:
-            return g
-    return UNREACHABLE
+            answer = g
+            break
+    reverse.size[search] = size
+    return answer
 
 
 @jit

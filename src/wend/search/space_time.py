@@ -5,7 +5,8 @@ David Silver: Cooperative Pathfinding. AIIDE 2005, sections "Cooperative A*" and
 
 Two ways to end. A *window* search looks `steps` moves ahead and ends in the state after the last of them whose cost
 plus distance to the goal is smallest (the paper's terminal edge); waiting on the goal is free. A *full* search ends on
-the goal, at a time from which on nobody else has it. Moving costs what it costs on the map, waiting elsewhere costs 1.
+the goal, at a time from which on nobody else has it; that time is known beforehand and bounds the cost from below.
+Moving costs what it costs on the map, waiting elsewhere costs 1.
 
 Order of expansion: smallest f, then largest g, then first in, first out.
 """
@@ -19,7 +20,7 @@ import numpy as np
 from wend.grid import CARDINAL_COST, DIAGONAL_COST, empty_map_cost
 from wend.search.kernel import NO_AGENT, UNREACHABLE, jit
 from wend.search.open_list import OpenList, clear, drop_first, first, is_empty, make_open_list, push
-from wend.search.reservations import is_free_for_good, may_move
+from wend.search.reservations import NEVER, free_from, may_move
 from wend.search.reverse_resumable import NEEDS_ROOM, OUT_OF_BUDGET, distance, expand_one
 
 # What `search` answers besides the two above
@@ -89,9 +90,12 @@ def _estimate(tables, reverse, search_of_goal, manners, cell, goal):
     """Cost from a cell to the goal as far as no agents are in the way, or one of the negative answers of RRA*."""
     if manners.exact and manners.far.size == 0:
         return distance(tables, reverse, search_of_goal, cell)
+    if manners.far.size > 0:
+        far = manners.far[search_of_goal, manners.group[cell]]
+        if far != 0:                                # 0 is the goal's own group
+            return far
     width = tables.width
-    least = empty_map_cost(tables, abs(cell % width - goal % width), abs(cell // width - goal // width))
-    return least if manners.far.size == 0 else max(least, manners.far[search_of_goal, manners.group[cell]])
+    return empty_map_cost(tables, abs(cell % width - goal % width), abs(cell // width - goal // width))
 
 
 @jit
@@ -106,9 +110,13 @@ def search(tables, table, tails, reverse, search_of_goal, work, manners, agent, 
     work.tally[_NODES] = 0
     work.tally[_EXPANDED] = 0
     cells = tables.moves.size
+    soonest = time if manners.window else free_from(table, goal, time, agent)
+    if soonest == NEVER:
+        return NO_PATH
     h = _estimate(tables, reverse, search_of_goal, manners, start, goal)
     if h < 0:
         return NO_PATH if h == UNREACHABLE else h
+    h = max(h, (soonest - time) * CARDINAL_COST)
     clear(work.open_list, h)
     _reach(work, cells, start, 0, np.int64(0), h, -1)
     while not is_empty(work.open_list, work.mark, _CLOSED):
@@ -118,7 +126,7 @@ def search(tables, table, tails, reverse, search_of_goal, work, manners, agent, 
             continue
         cell, step = work.cell[node], work.step[node]
         at_end = step == steps
-        if at_end if manners.window else cell == goal and is_free_for_good(table, goal, time + step, agent):
+        if at_end if manners.window else cell == goal and time + step >= soonest:
             work.tally[_LAST] = node
             return FOUND
         if not expand_one(reverse):
@@ -150,6 +158,7 @@ def search(tables, table, tails, reverse, search_of_goal, work, manners, agent, 
             if h == OUT_OF_BUDGET or h == NEEDS_ROOM:
                 return h
             if h != UNREACHABLE:
+                h = max(h, (soonest - time - step - 1) * CARDINAL_COST)     # a tick costs 1 at least
                 _reach(work, cells, there, step + 1, cost, h, node)
     return NO_PATH
 

@@ -14,10 +14,8 @@ from wend.search.kernel import NO_AGENT
 from wend.search.reservations import owner_at
 
 CUTS = pytest.mark.xfail(reason="no_follow: an agent may leave a cell that another one is about to enter")
-STANDS = pytest.mark.xfail(reason="a push goes into the cell of one that stands still")
 GHOSTS = pytest.mark.xfail(reason="the entry of the tick before is never taken out of the table")
 NARROW = pytest.mark.xfail(reason="two cells wide, a diagonal is taken for a cardinal move")
-PINNED = pytest.mark.xfail(reason="pinned agents step aside")
 
 
 def trips(grid: Grid, agents: int, seed: int) -> list[tuple[int, int]]:
@@ -103,7 +101,7 @@ def test_whca_agrees_with_the_reference_when_diagonals_must_not_cross() -> None:
 @pytest.mark.parametrize("order", ["rotate", "age"])
 @pytest.mark.parametrize(
     ("agents", "no_follow"),
-    [(16, False), pytest.param(45, False, marks=STANDS), pytest.param(16, True, marks=CUTS)],
+    [(16, False), (45, False), pytest.param(16, True, marks=CUTS)],
 )
 def test_weave_agrees_with_the_reference_tick_by_tick(
     connectivity: int, order: str, agents: int, no_follow: bool
@@ -152,7 +150,6 @@ def test_with_forbid_cross_diagonals_do_not_cross(width: int, mirrored: bool) ->
 @pytest.mark.small
 @pytest.mark.parametrize("key", ["whca", "weave"])
 @pytest.mark.parametrize("order", [1, -1])
-@PINNED
 def test_a_pinned_agent_is_not_moved_off_its_goal(key: str, order: int) -> None:
     """It stands in a corridor in which another agent wants to pass."""
     world = World(Grid.from_text("#.#.###\n.......", connectivity=4), create(key, window=8))

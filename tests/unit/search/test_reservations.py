@@ -59,8 +59,8 @@ def test_the_ring_agrees_with_a_dictionary_while_time_goes_round(ticks: int) -> 
                 assert reservations.owner_at(table, cell, time) == owner(twin, cell, time)
                 other = reservations.other_at(table, cell, time, 0)
                 assert other == (NO_AGENT if twin.owner(cell, time) == 0 else owner(twin, cell, time))
-                free = twin.is_free_for_good(cell, time, 1)
-                assert reservations.is_free_for_good(table, cell, time, 1) == free
+                free = twin.free_from(cell, time, 1)
+                assert reservations.free_from(table, cell, time, 1) == (reservations.NEVER if free is None else free)
 
 
 @pytest.mark.small
@@ -88,12 +88,20 @@ def test_who_reserves_last_has_the_slot_and_only_the_owner_can_release_it() -> N
 
 
 @pytest.mark.small
+def test_nobody_has_a_place_later_than_anything_was_reserved() -> None:
+    """A full search asks far beyond the ring's span, where the same slots come round again."""
+    table = reservations.make_reservations(4, 4)
+    reservations.reserve(table, 2, 3, 0)
+    assert [reservations.owner_at(table, 2, 3 + 4 * k) for k in range(3)] == [0, NO_AGENT, NO_AGENT]
+
+
+@pytest.mark.small
 def test_a_hold_lasts_for_good_from_its_time_on() -> None:
     table = reservations.make_reservations(4, 4)
     reservations.hold(table, 1, 3, 0)
     assert [reservations.owner_at(table, 1, time) for time in (0, 2, 3, 100, 10**9)] == [-1, -1, 0, 0, 0]
-    assert not reservations.is_free_for_good(table, 1, 0, 1)
-    assert reservations.is_free_for_good(table, 1, 0, 0)
+    assert reservations.free_from(table, 1, 0, 1) == reservations.NEVER
+    assert reservations.free_from(table, 1, 0, 0) == 0
     assert reservations.may_move(Grid(np.ones((1, 4))).tables, table, 0, 1, 1, 1, False, False)
     assert not reservations.may_move(Grid(np.ones((1, 4))).tables, table, 0, 1, 2, 1, False, False)
 

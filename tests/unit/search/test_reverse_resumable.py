@@ -5,7 +5,7 @@ import pytest
 
 from tests.reference.reverse_resumable import distances
 from wend import Grid
-from wend.grid import CARDINAL_COST
+from wend.grid import CARDINAL_COST, DIAGONAL_COST
 from wend.search.kernel import UNREACHABLE
 from wend.search.reverse_resumable import (
     NEEDS_ROOM,
@@ -205,6 +205,18 @@ def test_distances_are_right_after_edits(rules: dict[str, object]) -> None:
             for cell in edited:
                 (grid.block if grid.is_free(grid.xy(cell)) else grid.unblock)([grid.xy(cell)])
             shared.cells_changed(np.array(edited, np.int32))
+
+
+@pytest.mark.small
+@pytest.mark.parametrize("drawing", ["...\n@@@\n...", ".@.\n.@.\n.@.", ".@@\n@@@\n@@."])
+def test_a_gap_in_a_wall_is_seen_from_all_sides(drawing: str) -> None:
+    grid = Grid.from_text(drawing, corner_cutting=True)
+    shared = SharedSearches(grid)
+    shared.aim(0, grid.cell(0, 0), grid.cell(2, 2))
+    assert ask(grid, shared, 0, grid.cell(2, 2)) == UNREACHABLE
+    grid.unblock([(1, 1)])
+    shared.cells_changed(np.array([grid.cell(1, 1)], np.int32))
+    assert ask(grid, shared, 0, grid.cell(2, 2)) == 2 * DIAGONAL_COST
 
 
 @pytest.mark.small

@@ -132,7 +132,7 @@ def test_ways_are_those_of_the_reference(
             found += wanted.way is not None
             unlike_the_first += wanted.way is not None and wanted.expanded > len(wanted.way)
     assert found > 20
-    assert unlike_the_first > 10    # otherwise the others were never in the way
+    assert unlike_the_first > 5    # otherwise the others were never in the way
 
 
 # --- what a window costs --------------------------------------------------------------------------------------------
