@@ -86,16 +86,22 @@ class Cooperative(Planner):
             self._counters["repaths"] += stopped.size
             self._waiting.update(stopped.tolist())
 
-    def _turn(self, agent: int) -> tuple[int, int]:
-        """Who plans first."""
+    def _is_at_its_post(self, agent: int) -> bool:
+        agents = self.state.agents
+        return bool(agents.pinned[agent] and agents.cell[agent] == agents.goal[agent])
+
+    def _turn(self, agent: int) -> tuple[bool, int, int]:
+        """Who plans first: pinned agents on their goals, so that all others plan around them."""
         (x, y), (goal_x, goal_y) = (self.state.grid.xy(int(cells[agent])) for cells in self.state.agents[:2])
         far = max(abs(x - goal_x), abs(y - goal_y))
-        return (-far if self.order == "far_first" else 0), agent
+        return not self._is_at_its_post(agent), (-far if self.order == "far_first" else 0), agent
 
     def _search(self, agent: int, budget: Budget) -> None:
         """Find an agent a way from where it stands, and reserve it; without one it stays where it is."""
         state, distances = self.state, self._distances
         cell, goal = int(state.agents.cell[agent]), int(state.agents.goal[agent])
+        if self._is_at_its_post(agent):
+            return self._take(agent, np.array([cell], np.int32), stays=True)
         self._release(agent)
         steps = 4 * (state.grid.width + state.grid.height) + state.agents.cell.size
         before = expansions_of(distances.reverse)
@@ -117,7 +123,7 @@ class Cooperative(Planner):
             way = np.empty(space_time.length_of(self._work) + 1, np.int32)
             space_time.write_cells(self._work, way)
         self._counters["without_a_way"] += answer != space_time.FOUND
-        self._take(agent, way, stays=True)
+        return self._take(agent, way, stays=True)
 
     def _take(self, agent: int, way: NDArray[np.int32], *, stays: bool) -> None:
         """Reserve a way, and its end for good."""

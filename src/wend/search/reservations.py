@@ -64,7 +64,7 @@ def reserve_way(table, way, since, steps, agent):
 @jit
 def release_way(table, way, since, steps, agent, now):
     """Take out what `reserve_way` entered, as far as it is not expired. Mutates: table."""
-    for k in range(max(now - since, 0), steps + 1):
+    for k in range(max(now - 1 - since, 0), steps + 1):
         release(table, way[k], since + k, agent)
 
 
@@ -136,7 +136,8 @@ def free_from(table, cell, time, agent):
 def may_move(tables, table, here, there, time, agent, no_follow, forbid_cross):
     """Whether an agent may go from `here` after tick `time` to `there` in the next; both may be the same cell.
 
-    `no_follow`: not into a cell that is only just being left. `forbid_cross`: not across the diagonal move of another.
+    `no_follow`: not into a cell that is only just being left, and not out of one that is being entered.
+    `forbid_cross`: not across the diagonal move of another.
     """
     if other_at(table, there, time + 1, agent) != NO_AGENT:
         return False
@@ -145,9 +146,11 @@ def may_move(tables, table, here, there, time, agent, no_follow, forbid_cross):
     leaving = other_at(table, there, time, agent)
     if leaving != NO_AGENT and (no_follow or owner_at(table, here, time + 1) == leaving):
         return False
-    step = there - here
-    if forbid_cross and abs(step) != 1 and abs(step) != tables.width:
-        column = 1 if step == tables.width + 1 or step == 1 - tables.width else -1
+    if no_follow and other_at(table, here, time + 1, agent) != NO_AGENT:
+        return False                                            # it would be followed
+    column = there % tables.width - here % tables.width
+    row = there // tables.width - here // tables.width
+    if forbid_cross and column != 0 and row != 0:
         for corner, opposite in ((here + column, there - column), (there - column, here + column)):
             crossing = other_at(table, corner, time, agent)
             if crossing != NO_AGENT and owner_at(table, opposite, time + 1) == crossing:

@@ -116,7 +116,7 @@ def search(tables, table, tails, reverse, search_of_goal, work, manners, agent, 
     h = _estimate(tables, reverse, search_of_goal, manners, start, goal)
     if h < 0:
         return NO_PATH if h == UNREACHABLE else h
-    h = max(h, (soonest - time) * CARDINAL_COST)
+    h = max(h, np.int64(soonest - time) * CARDINAL_COST)
     clear(work.open_list, h)
     _reach(work, cells, start, 0, np.int64(0), h, -1)
     while not is_empty(work.open_list, work.mark, _CLOSED):
@@ -158,7 +158,7 @@ def search(tables, table, tails, reverse, search_of_goal, work, manners, agent, 
             if h == OUT_OF_BUDGET or h == NEEDS_ROOM:
                 return h
             if h != UNREACHABLE:
-                h = max(h, (soonest - time - step - 1) * CARDINAL_COST)     # a tick costs 1 at least
+                h = max(h, np.int64(soonest - time - step - 1) * CARDINAL_COST)     # a tick costs 1 at least
                 _reach(work, cells, there, step + 1, cost, h, node)
     return NO_PATH
 

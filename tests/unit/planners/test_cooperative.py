@@ -9,8 +9,6 @@ from tests.reference.cooperative import ReferenceCooperative
 from wend import Grid, World, create
 from wend.mapgen import random_map
 
-CUTS = pytest.mark.xfail(reason="no_follow: an agent may leave a cell that another one is about to enter")
-
 
 def trips(grid: Grid, agents: int, seed: int) -> list[tuple[int, int]]:
     draw = np.random.default_rng(seed)
@@ -40,7 +38,7 @@ def compare(key: str, agents: int, ticks: int, seed: int, *, connectivity: int =
 @pytest.mark.parametrize("key", ["ca", "hca"])
 @pytest.mark.parametrize("connectivity", [4, 8])
 @pytest.mark.parametrize("order", ["id", "far_first"])
-@pytest.mark.parametrize("no_follow", [False, pytest.param(True, marks=CUTS)])
+@pytest.mark.parametrize("no_follow", [False, True])
 def test_agrees_with_the_reference_tick_by_tick(key: str, connectivity: int, order: str, no_follow: bool) -> None:
     stops = 0
     for seed, agents in ((0, 10), (1, 16), (2, 20)):
@@ -56,7 +54,6 @@ def test_agrees_with_the_reference_in_small(key: str) -> None:
 
 
 @pytest.mark.small
-@CUTS
 def test_with_no_follow_nobody_enters_a_cell_that_is_just_being_left() -> None:
     """The second crosses the way of the first, and must not leave the crossing just in front of it."""
     world = World(Grid(np.ones((5, 6)), connectivity=4), create("hca", no_follow=True))
@@ -71,7 +68,6 @@ def test_with_no_follow_nobody_enters_a_cell_that_is_just_being_left() -> None:
 
 @pytest.mark.small
 @pytest.mark.parametrize("key", ["ca", "hca"])
-@pytest.mark.xfail(reason="a pinned agent that plans after another steps aside for it")
 def test_a_pinned_agent_is_not_moved_off_its_goal(key: str) -> None:
     world = World(Grid.from_text("###.###\n.......", connectivity=4), key)
     world.add((0, 1), (6, 1))
@@ -114,7 +110,6 @@ def test_a_wall_replans_only_those_that_it_cuts_off() -> None:
 
 
 @pytest.mark.small
-@pytest.mark.xfail(reason="the entry of the tick before is never taken out of the table")
 def test_an_agent_that_left_leaves_nothing_in_the_table() -> None:
     world = World(Grid(np.ones((1, 12)), connectivity=4), "hca")
     gone = world.add((0, 0), (11, 0))

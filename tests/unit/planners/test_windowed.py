@@ -13,10 +13,6 @@ from wend.planners.windowed import Windowed
 from wend.search.kernel import NO_AGENT
 from wend.search.reservations import owner_at
 
-CUTS = pytest.mark.xfail(reason="no_follow: an agent may leave a cell that another one is about to enter")
-GHOSTS = pytest.mark.xfail(reason="the entry of the tick before is never taken out of the table")
-NARROW = pytest.mark.xfail(reason="two cells wide, a diagonal is taken for a cardinal move")
-
 
 def trips(grid: Grid, agents: int, seed: int) -> list[tuple[int, int]]:
     draw = np.random.default_rng(seed)
@@ -72,7 +68,7 @@ def compare(
 @pytest.mark.parametrize("connectivity", [4, 8])
 @pytest.mark.parametrize("order", ["rotate", "age"])
 @pytest.mark.parametrize("soft_tail", [0, 1])
-@pytest.mark.parametrize("no_follow", [False, pytest.param(True, marks=CUTS)])
+@pytest.mark.parametrize("no_follow", [False, True])
 def test_whca_agrees_with_the_reference_tick_by_tick(
     connectivity: int, order: str, soft_tail: int, no_follow: bool
 ) -> None:
@@ -101,7 +97,7 @@ def test_whca_agrees_with_the_reference_when_diagonals_must_not_cross() -> None:
 @pytest.mark.parametrize("order", ["rotate", "age"])
 @pytest.mark.parametrize(
     ("agents", "no_follow"),
-    [(16, False), (45, False), pytest.param(16, True, marks=CUTS)],
+    [(16, False), (45, False), (16, True)],
 )
 def test_weave_agrees_with_the_reference_tick_by_tick(
     connectivity: int, order: str, agents: int, no_follow: bool
@@ -120,7 +116,6 @@ def test_weave_agrees_with_the_reference_tick_by_tick(
 
 
 @pytest.mark.parametrize("connectivity", [4, 8])
-@CUTS
 def test_with_no_follow_nobody_enters_a_cell_that_is_just_being_left(connectivity: int) -> None:
     grid = random_map(seed=4, width=12, height=12).with_rules(connectivity=connectivity)
     world = crowd(Windowed(window=6, no_follow=True), grid, 20, 4)
@@ -134,7 +129,7 @@ def test_with_no_follow_nobody_enters_a_cell_that_is_just_being_left(connectivit
 @pytest.mark.small
 @pytest.mark.parametrize(
     ("width", "mirrored"),
-    [(3, False), (3, True), (2, True), pytest.param(2, False, marks=NARROW)],
+    [(3, False), (3, True), (2, True), (2, False)],
 )
 def test_with_forbid_cross_diagonals_do_not_cross(width: int, mirrored: bool) -> None:
     """Both want to the other corner of the same square; one of them has to wait."""
@@ -214,7 +209,7 @@ def test_a_wall_recalls_only_the_ways_that_it_cuts() -> None:
 
 @pytest.mark.small
 @pytest.mark.parametrize(
-    "event", [pytest.param("removed", marks=GHOSTS), pytest.param("walled", marks=GHOSTS), "ordered"]
+    "event", ["removed", "walled", "ordered"]
 )
 def test_what_is_over_leaves_nothing_in_the_table(event: str) -> None:
     """Everything in the ring of reservations belongs to a plan; a ghost would come round again and again."""
@@ -244,7 +239,6 @@ def test_what_is_over_leaves_nothing_in_the_table(event: str) -> None:
 
 
 @pytest.mark.small
-@GHOSTS
 def test_nobody_makes_way_for_an_agent_that_left() -> None:
     """One walks where another has just been removed; a ghost would hold it up when its slot comes round again."""
     grid = Grid.from_text("\n".join(["." * 30, "@" * 30, "." * 30]), connectivity=4)

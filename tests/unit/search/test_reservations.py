@@ -113,9 +113,9 @@ def test_a_hold_lasts_for_good_from_its_time_on() -> None:
         (4, False, False),
         (4, False, True),
         (2, False, False),
-        pytest.param(2, False, True, marks=pytest.mark.xfail(reason="a diagonal is taken for a cardinal move")),
-        pytest.param(4, True, False, marks=pytest.mark.xfail(reason="leaving in front of another is allowed")),
-        pytest.param(4, True, True, marks=pytest.mark.xfail(reason="leaving in front of another is allowed")),
+        (2, False, True),
+        (4, True, False),
+        (4, True, True),
     ],
 )
 def test_a_step_is_allowed_if_it_disturbs_nobody(width: int, no_follow: bool, forbid_cross: bool) -> None:

@@ -110,13 +110,10 @@ def random_case(seed: int, **rules: object) -> Case:
     return case
 
 
-CUTS = pytest.mark.xfail(reason="no_follow: an agent may leave a cell that another one is about to enter")
-
-
 @pytest.mark.small
 @pytest.mark.parametrize("rules", [{}, {"connectivity": 4}, {"corner_cutting": True}])
 @pytest.mark.parametrize(
-    ("no_follow", "forbid_cross"), [(False, False), (False, True), pytest.param(True, False, marks=CUTS)]
+    ("no_follow", "forbid_cross"), [(False, False), (False, True), (True, False)]
 )
 @pytest.mark.parametrize("window", [True, False])
 def test_ways_are_those_of_the_reference(
