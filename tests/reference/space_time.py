@@ -57,10 +57,7 @@ class Table:
             return False
         if here == there:
             return True
-        if no_follow and (
-            self.other(there, time, agent) is not None          # I would come while another leaves,
-            or self.other(here, time + 1, agent) is not None    # or another comes while I leave
-        ):
+        if no_follow and self.other(there, time, agent) is not None:    # I would come while another leaves
             return False
         (x, y), (to_x, to_y) = grid.xy(here), grid.xy(there)
         forbidden = [(there, here)]

@@ -45,7 +45,7 @@ class Cooperative(Planner):
 
     hierarchical: bool = parameter(True, "distances by RRA* (HCA*), not as on an empty map (CA*)")
     order: str = parameter("id", "who plans first", choices=("id", "far_first"))
-    no_follow: bool = parameter(False, "nobody enters a cell that is only just being left")
+    no_follow: bool = parameter(False, "a reserved cell stays so while it is being left, as in Silver's table")
     forbid_cross: bool = parameter(False, "no two diagonal moves cross")
     max_states: int = parameter(1_000_000, "states of space and time that one search may reach", minimum=100)
     program_ticks: int = parameter(16, "ticks for which agents of the program are taken to stay", minimum=1)
@@ -73,6 +73,9 @@ class Cooperative(Planner):
                 reservations.release(self._table, way[state.tick - since - 1], state.tick - 1, agent)
         for agent in np.flatnonzero(~agents.controlled & (agents.cell != NO_CELL)).tolist():
             self._take(agent, np.full(self.program_ticks + 1, proposal.next_cell[agent], np.int32), stays=False)
+        for agent in np.flatnonzero(agents.pinned & agents.controlled & (agents.cell == agents.goal)).tolist():
+            if (self._way[agent][state.tick - self._since[agent] :] != agents.cell[agent]).any():
+                self._waiting.add(agent)            # it was pinned on a way that leads on
         for agent in sorted(self._waiting, key=self._turn):
             self._search(agent, budget)
         self._waiting.clear()

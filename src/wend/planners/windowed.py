@@ -582,7 +582,7 @@ class Windowed(Planner):
     boxed_in: str = parameter("stand", "what an agent without a way does", choices=("stand", "push"))
     soft_tail: int = parameter(0, "cost of a step onto the last planned cell of another", minimum=0, maximum=1000)
     patience: int = parameter(16, "ticks without coming nearer after which an agent pushes", minimum=1)
-    no_follow: bool = parameter(False, "nobody enters a cell that is only just being left")
+    no_follow: bool = parameter(False, "a reserved cell stays so while it is being left, as in Silver's table")
     forbid_cross: bool = parameter(False, "no two diagonal moves cross")
 
     def bind(self, state: State, seed: int) -> None:

@@ -136,7 +136,7 @@ def free_from(table, cell, time, agent):
 def may_move(tables, table, here, there, time, agent, no_follow, forbid_cross):
     """Whether an agent may go from `here` after tick `time` to `there` in the next; both may be the same cell.
 
-    `no_follow`: not into a cell that is only just being left, and not out of one that is being entered.
+    `no_follow`: a reserved cell stays so while its agent leaves it. Who reserved first may still be close behind.
     `forbid_cross`: not across the diagonal move of another.
     """
     if other_at(table, there, time + 1, agent) != NO_AGENT:
@@ -146,8 +146,6 @@ def may_move(tables, table, here, there, time, agent, no_follow, forbid_cross):
     leaving = other_at(table, there, time, agent)
     if leaving != NO_AGENT and (no_follow or owner_at(table, here, time + 1) == leaving):
         return False
-    if no_follow and other_at(table, here, time + 1, agent) != NO_AGENT:
-        return False                                            # it would be followed
     column = there % tables.width - here % tables.width
     row = there // tables.width - here // tables.width
     if forbid_cross and column != 0 and row != 0:

@@ -54,16 +54,16 @@ def test_agrees_with_the_reference_in_small(key: str) -> None:
 
 
 @pytest.mark.small
-def test_with_no_follow_nobody_enters_a_cell_that_is_just_being_left() -> None:
-    """The second crosses the way of the first, and must not leave the crossing just in front of it."""
-    world = World(Grid(np.ones((5, 6)), connectivity=4), create("hca", no_follow=True))
-    world.add((0, 2), (5, 2))
-    world.add((3, 0), (3, 4))
-    for _ in range(12):
-        before = world.state.agents.cell.copy()
+@pytest.mark.parametrize("no_follow", [False, True])
+def test_with_no_follow_who_plans_later_does_not_enter_a_cell_that_is_just_being_left(no_follow: bool) -> None:
+    """The second wants to the same side and would be close behind the first."""
+    world = World(Grid(np.ones((1, 8)), connectivity=4), create("hca", no_follow=no_follow))
+    world.add((1, 0), (7, 0))
+    world.add((0, 0), (6, 0))
+    for tick in range(1, 6):
         world.tick()
-        moved = before != world.state.agents.cell
-        assert not np.isin(world.state.agents.cell[moved], before).any()
+        assert world.position(0) == (1 + tick, 0)
+        assert world.position(1) == (tick - no_follow, 0)
 
 
 @pytest.mark.small
@@ -72,6 +72,19 @@ def test_a_pinned_agent_is_not_moved_off_its_goal(key: str) -> None:
     world = World(Grid.from_text("###.###\n.......", connectivity=4), key)
     world.add((0, 1), (6, 1))
     pinned = world.add((3, 1), pinned=True)
+    for _ in range(12):
+        world.tick()
+        assert world.position(pinned) == (3, 1)
+
+
+@pytest.mark.small
+@pytest.mark.parametrize("key", ["ca", "hca"])
+def test_an_agent_that_is_pinned_later_stays_where_it_is(key: str) -> None:
+    world = World(Grid.from_text("###.###\n.......", connectivity=4), key)
+    world.add((0, 1), (6, 1))
+    pinned = world.add((3, 1))
+    world.tick()
+    world.pin(pinned)
     for _ in range(12):
         world.tick()
         assert world.position(pinned) == (3, 1)

@@ -115,17 +115,6 @@ def test_weave_agrees_with_the_reference_tick_by_tick(
 # --- what is promised -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("connectivity", [4, 8])
-def test_with_no_follow_nobody_enters_a_cell_that_is_just_being_left(connectivity: int) -> None:
-    grid = random_map(seed=4, width=12, height=12).with_rules(connectivity=connectivity)
-    world = crowd(Windowed(window=6, no_follow=True), grid, 20, 4)
-    for _ in range(40):
-        before = world.state.agents.cell.copy()
-        world.tick()
-        moved = before != world.state.agents.cell
-        assert not np.isin(world.state.agents.cell[moved], before).any()
-
-
 @pytest.mark.small
 @pytest.mark.parametrize(
     ("width", "mirrored"),
