@@ -113,7 +113,7 @@ def search(
     order = {first: 0}
     parent: dict[State, State] = {}
     closed: set[State] = set()
-    queue = [(estimate(*first), estimate(*first), 0, first)]
+    queue = [(estimate(*first), distance[start], 0, first)]
     while queue:
         f, _, _, state = heapq.heappop(queue)
         if state in closed:
@@ -146,6 +146,5 @@ def search(
             g[beyond] = cost
             parent[beyond] = state
             order.setdefault(beyond, len(order))
-            h = estimate(*beyond)
-            heapq.heappush(queue, (cost + h, h, order[beyond], beyond))
+            heapq.heappush(queue, (cost + estimate(*beyond), distance[there], order[beyond], beyond))
     return Found(None, 0, len(closed))

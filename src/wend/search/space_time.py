@@ -8,7 +8,8 @@ plus distance to the goal is smallest (the paper's terminal edge); waiting on th
 the goal, at a time from which on nobody else has it; that time is known beforehand and bounds the cost from below.
 Moving costs what it costs on the map, waiting elsewhere costs 1.
 
-Order of expansion: smallest f, then largest g, then first in, first out.
+Order of expansion: smallest f, then smallest distance to the goal (which is largest g while the goal is free), then
+first in, first out.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class Manners(NamedTuple):
 
     window: bool            # a window search, not a full one
     exact: bool             # distances by RRA*; otherwise as on an empty map
-    no_follow: bool         # not into a cell that is only just being left
+    no_follow: bool         # a reserved cell stays so while it is being left
     forbid_cross: bool      # not across the diagonal move of another
     soft_tail: int          # cost of a step onto the last planned cell of another, after its plan ends
     far: np.ndarray = np.empty((0, 0), np.int64)    # [rows, groups] distances on an abstraction; none: as `exact` says
@@ -116,9 +117,9 @@ def search(tables, table, tails, reverse, search_of_goal, work, manners, agent, 
     h = _estimate(tables, reverse, search_of_goal, manners, start, goal)
     if h < 0:
         return NO_PATH if h == UNREACHABLE else h
-    h = max(h, np.int64(soonest - time) * CARDINAL_COST)
-    clear(work.open_list, h)
-    _reach(work, cells, start, 0, np.int64(0), h, -1)
+    least = np.int64(soonest - time) * CARDINAL_COST        # a tick costs 1 at least
+    clear(work.open_list, max(h, least))
+    _reach(work, cells, start, 0, np.int64(0), h, least, -1)
     while not is_empty(work.open_list, work.mark, _CLOSED):
         node = first(work.open_list) & 0xFFFFFFFF
         if work.mark[node] == _CLOSED:
@@ -158,14 +159,14 @@ def search(tables, table, tails, reverse, search_of_goal, work, manners, agent, 
             if h == OUT_OF_BUDGET or h == NEEDS_ROOM:
                 return h
             if h != UNREACHABLE:
-                h = max(h, np.int64(soonest - time - step - 1) * CARDINAL_COST)     # a tick costs 1 at least
-                _reach(work, cells, there, step + 1, cost, h, node)
+                least = np.int64(soonest - time - step - 1) * CARDINAL_COST
+                _reach(work, cells, there, step + 1, cost, h, least, node)
     return NO_PATH
 
 
 @jit
-def _reach(work, cells, cell, step, cost, h, parent):
-    """Open a state, or improve it. Mutates: work."""
+def _reach(work, cells, cell, step, cost, h, least, parent):
+    """Open a state, or improve it; from there it costs h by the distance, and `least` at the least. Mutates: work."""
     k = _slot_of(work, cells, cell, step)
     if work.stamp[k] != work.tally[_SERIAL]:
         node = work.tally[_NODES]
@@ -178,7 +179,7 @@ def _reach(work, cells, cell, step, cost, h, parent):
         if work.mark[node] == _CLOSED or cost >= work.g[node]:
             return
     work.g[node], work.h[node], work.parent[node] = cost, h, parent
-    push(work.open_list, cost + h, h, node << 32 | node)
+    push(work.open_list, cost + max(h, least), h, node << 32 | node)
 
 
 @jit
