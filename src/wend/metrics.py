@@ -199,7 +199,8 @@ def peak_density(trace: Trace) -> float:
 def repaths(trace: Trace) -> float | None:
     """Searches that the planner made anew, per agent; None if the trace does not say."""
     agents = counted(trace).size
-    return trace.meta["repaths"] / agents if "repaths" in trace.meta and agents else None
+    made = trace.meta.get("counters", {}).get("repaths")
+    return None if made is None or agents == 0 else made / agents
 
 
 def expansions(trace: Trace) -> int:

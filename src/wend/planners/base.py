@@ -167,12 +167,8 @@ class Planner(ABC):
     def plan(self, proposal: Proposal, budget: Budget) -> None:
         """Enter the next cell of every controlled agent, within the budget. Called once per tick."""
 
-    def repaths(self) -> int:
-        """How many searches were made anew so far for agents that had a way already."""
-        return self.counters().get("repaths", 0)
-
     def counters(self) -> dict[str, int]:
-        """What else is worth knowing about the run so far, by name."""
+        """What is worth knowing about the run so far, by name; `repaths`, if there, counts searches made anew."""
         return {}
 
     # What happened between two ticks. The state already shows it; a planner forgets what it invalidates, and no more.

@@ -277,8 +277,8 @@ class Bmaa(Planner):
         stands = np.pad(self._turn.stands, (0, room - rows), constant_values=NO_CELL)
         self._turn = self._turn._replace(stands=stands)
 
-    def repaths(self) -> int:
-        return int(self._turn.repaths[0])
+    def counters(self) -> dict[str, int]:
+        return {"repaths": int(self._turn.repaths[0])}
 
     def agent_added(self, agent: int) -> None:
         self._make_room(agent + 1)

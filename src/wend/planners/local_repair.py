@@ -243,8 +243,8 @@ class LocalRepair(Planner):
         step = np.pad(self._routes.step, ((0, more_rows), (0, more_columns)))
         self._routes = Routes(step, *(np.pad(array, (0, more_rows)) for array in self._routes[1:]))
 
-    def repaths(self) -> int:
-        return int(self._turn.repaths[0])
+    def counters(self) -> dict[str, int]:
+        return {"repaths": int(self._turn.repaths[0])}
 
     def agent_added(self, agent: int) -> None:
         self._make_room(agent + 1, 0)

@@ -332,8 +332,7 @@ def push(tables, agents, occupant, plans, turn, reverse, search_of, tick, seed, 
         while pushing == -2 and turn.tried[depth] < turn.options[depth]:
             there = turn.option[depth, turn.tried[depth]]
             turn.tried[depth] += 1
-            if depth == 0 or there != agents.cell[turn.pushed[depth - 1]]:      # not into the cell of who pushes it
-                pushing = in_the_way(agents, occupant, plans, turn, next_cell, agent, there, root)
+            pushing = in_the_way(agents, occupant, plans, turn, next_cell, agent, there, root)
         if pushing == -2:                                       # no place for it: the one before tries its next cell
             depth -= 1
             if depth >= 0:

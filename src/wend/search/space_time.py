@@ -195,12 +195,6 @@ def length_of(work):
 
 
 @jit
-def cost_of(work):
-    """Cost of the way that the last search found, with the distance that is left."""
-    return work.g[work.tally[_LAST]] + work.h[work.tally[_LAST]]
-
-
-@jit
 def write_cells(work, way):
     """Write the cells of the way found, the start included. Mutates: way."""
     node = work.tally[_LAST]

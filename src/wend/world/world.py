@@ -354,7 +354,7 @@ class World:
         return Trace(
             self._start_grid, moves, list(self._events),
             np.array(self._plan_ms, dtype=np.float64), np.array(self._expansions, dtype=np.int64),
-            {"repaths": self.planner.repaths(), "counters": self.planner.counters(), **meta},
+            {"counters": self.planner.counters(), **meta},
         )  # fmt: skip
 
     # --- behind the scenes -----------------------------------------------------------------------------------------

@@ -248,7 +248,7 @@ def test_a_repath_is_a_search_with_moves_left() -> None:
     world.add((3, 0))
     for repaths in (0, 0, 0, 0, 0, 1, 1):
         world.tick()
-        assert world.planner.repaths() == repaths
+        assert world.planner.counters()["repaths"] == repaths
 
 
 @pytest.mark.small

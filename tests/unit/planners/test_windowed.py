@@ -171,11 +171,11 @@ def test_a_new_order_leaves_the_plans_of_the_others_as_they_are() -> None:
     before = [plan_of(world, agent) for agent in range(20)]
     world.order(7, grid.xy(int(grid.largest_component()[0])))
     assert [plan_of(world, agent) for agent in range(20)] == before    # its own one too, until there is a better one
-    searches = world.planner.repaths()
+    searches = world.planner.counters()["repaths"]
     regular = [agent for agent in range(20) if (world.ticks + agent) % 8 == 0]
     world.tick()
     assert 7 not in regular
-    assert world.planner.repaths() - searches == len(regular) + 1
+    assert world.planner.counters()["repaths"] - searches == len(regular) + 1
     for agent in range(20):
         if agent != 7 and agent not in regular:
             assert plan_of(world, agent) == before[agent][1:]

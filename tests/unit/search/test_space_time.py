@@ -68,7 +68,9 @@ class Case:
             return Found(None, 0, int(space_time.expansions_of(self.work)))
         way = np.empty(space_time.length_of(self.work) + 1, np.int32)
         space_time.write_cells(self.work, way)
-        return Found(way.tolist(), int(space_time.cost_of(self.work)), int(space_time.expansions_of(self.work)))
+        last = self.work.tally[space_time._LAST]
+        cost = int(self.work.g[last] + self.work.h[last])
+        return Found(way.tolist(), cost, int(space_time.expansions_of(self.work)))
 
     def wanted(self, manners: Manners, steps: int) -> Found:
         if manners.exact:
