@@ -388,7 +388,7 @@ def bench(
     if name is None:
         return _print_specs({known: load_spec(known).title for known in list_specs()}, json)
     spec = load_spec(name)
-    folder = out or Path("results") / spec.name
+    folder = out or Path("results") / spec.store
     with _bench_progress(spec.name) as progress:
         tally = run_experiment(
             spec, scale, out=folder, workers=jobs, cluster=cluster, retry_failed=retry_failed, progress=progress
@@ -431,7 +431,7 @@ def _print_report(
     from wend.files import replacing
 
     spec = load_spec(name)
-    made = make_report(spec, Store(out or Path("results") / spec.name), scale=scale, baseline=baseline)
+    made = make_report(spec, Store(out or Path("results") / spec.store), scale=scale, baseline=baseline)
     for path, text in ((html, made.to_html), (markdown, made.to_markdown)):
         if path is not None:
             with replacing(path) as file:

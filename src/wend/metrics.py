@@ -48,15 +48,16 @@ def _mean(values: Floats) -> float | None:
     return float(there.mean()) if there.size else None
 
 
-def completed(trace: Trace) -> int:
-    """How many agents stand on their goals at the end."""
-    return int((trace.positions()[-1, counted(trace)] == _goal_cells(trace)).sum())
+def completed(trace: Trace, *, tick: int | None = None) -> int:
+    """How many agents stand on their goals at the end, or after a tick if the run was longer."""
+    at = trace.ticks if tick is None else min(tick, trace.ticks)
+    return int((trace.positions()[at, counted(trace)] == _goal_cells(trace)).sum())
 
 
-def completion_rate(trace: Trace) -> float:
-    """The share of agents on their goals at the end, 0 to 1; 1 if there are no agents."""
+def completion_rate(trace: Trace, *, tick: int | None = None) -> float:
+    """The share of agents on their goals at the end, or after a tick, 0 to 1; 1 if there are no agents."""
     agents = counted(trace).size
-    return completed(trace) / agents if agents else 1.0
+    return completed(trace, tick=tick) / agents if agents else 1.0
 
 
 def completion_ticks(trace: Trace, *, unfinished: float = math.nan) -> Floats:
@@ -68,12 +69,22 @@ def completion_ticks(trace: Trace, *, unfinished: float = math.nan) -> Floats:
 
 def completion_seconds(trace: Trace, *, unfinished: float = math.nan) -> Floats:
     """[agents] seconds of planning until each was home for good."""
+    return _until_home(trace, trace.plan_ms / 1000, unfinished)
+
+
+def completion_expansions(trace: Trace, *, unfinished: float = math.nan) -> Floats:
+    """[agents] nodes that were expanded for everybody until each was home for good."""
+    return _until_home(trace, trace.expansions, unfinished)
+
+
+def _until_home(trace: Trace, spent: NDArray[Any], unfinished: float) -> Floats:
+    """[agents] what was spent in the ticks until each was home for good."""
     ticks = completion_ticks(trace)
-    elapsed = np.concatenate(([0.0], np.cumsum(trace.plan_ms))) / 1000
     home = ~np.isnan(ticks)
-    seconds = np.full(ticks.size, float(unfinished))
-    seconds[home] = elapsed[ticks[home].astype(np.int64)]
-    return seconds
+    sums = np.concatenate(([0.0], np.cumsum(spent)))
+    until = np.full(ticks.size, float(unfinished))
+    until[home] = sums[ticks[home].astype(np.int64)]
+    return until
 
 
 def travel_distance(trace: Trace) -> Floats:

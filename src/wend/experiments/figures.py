@@ -18,8 +18,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from wend.experiments.measures import MEASURES
-
 if TYPE_CHECKING:
     from wend.experiments.report import Sheet
     from wend.experiments.results import Mean
@@ -66,7 +64,7 @@ def draw(sheet: Sheet, x_label: str) -> str:
 
 
 def _draw_curves(axes: Axes, sheet: Sheet) -> None:
-    measure = MEASURES[sheet.metrics[0]]
+    measure = sheet.measures[0]
     factor = 100.0 if measure.percent else 1.0
     points = np.array([[_point(entry.mean) for entry in line] for line in sheet.entries]) * factor
     means, widths = points[..., 0], points[..., 1]

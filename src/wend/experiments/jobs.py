@@ -99,14 +99,14 @@ def run_in_world(job: Job) -> Row:
         )
     except _HardLimit:
         stopped_by = "hard-limit"
-    trace = world.trace(time_limit=limits["seconds"])
+    trace = world.trace(time_limit=limits["seconds"], max_expansions=limits["expansions"])
     parameters = {p.name: getattr(planner, p.name) for p in planner.parameters()}
     return {
         "parameters": json.dumps(parameters, sort_keys=True),
         "stopped_by": stopped_by,
         "state_hash": world.state_hash(),
         "violations": len(world.violations),
-        **{name: MEASURES[name].of(trace) for name in job["metrics"]},
+        **{name: measure.of(trace) for name in job["metrics"] if (measure := MEASURES[name]).of is not None},
     }
 
 

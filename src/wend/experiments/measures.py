@@ -1,5 +1,7 @@
 """What a job can measure: one number per run and name, over wend.metrics. A spec's `metrics` are names of this table.
 
+A spec whose jobs are functions of its own says itself what they measure (`[measures.NAME]`).
+
 Those that depend on a clock are marked; all others are the same on every machine if the limits are in expansions or
 ticks.
 """
@@ -21,7 +23,7 @@ class Measure:
     """One number of a run."""
 
     help: str
-    of: Callable[[Trace], float | None]
+    of: Callable[[Trace], float | None] | None = None   # None: the job's function says it
     clock: bool = False         # depends on the machine
     percent: bool = False       # a share, shown as a percentage
 
@@ -63,12 +65,24 @@ def _limit_seconds(trace: Trace) -> float:
     return float(trace.plan_ms.sum()) / 1000 if limit is None else float(limit)
 
 
+def _completion_work(trace: Trace) -> float | None:
+    limit = trace.meta.get("max_expansions")
+    if limit is None:
+        return None
+    return _mean(np.minimum(metrics.completion_expansions(trace, unfinished=limit) / limit, 1.0))
+
+
 def _percentile(values: metrics.Floats, share: float) -> float | None:
     return float(np.percentile(values, share)) if values.size else None
 
 
 MEASURES: dict[str, Measure] = {
     "completion_rate": Measure("share of agents on their goals at the end", metrics.completion_rate, percent=True),
+    "completion_3000": Measure(
+        "share of agents on their goals after 3,000 ticks",
+        lambda t: metrics.completion_rate(t, tick=3000),
+        percent=True,
+    ),
     "reached_rate": Measure("share of agents that ever stood on their goals", _reached, percent=True),
     "all_home": Measure("share of runs that brought everybody home", lambda t: float(_everybody(t)), percent=True),
     "completion_ticks": Measure(
@@ -79,6 +93,10 @@ MEASURES: dict[str, Measure] = {
         "seconds until the last arrival, the time limit where an agent is not home",
         lambda t: _mean(metrics.completion_seconds(t, unfinished=_limit_seconds(t))),
         clock=True,
+    ),
+    "completion_work": Measure(
+        "share of the limit in expansions that was spent until the last arrival, 1 where an agent is not home",
+        _completion_work,
     ),
     "arrival_p95": Measure(
         "tick by which 95 % of the agents are home for good, the run's length where they are not",

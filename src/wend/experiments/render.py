@@ -19,7 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from wend import __version__
-from wend.experiments.measures import MEASURES
+from wend.experiments.measures import Measure
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -39,11 +39,12 @@ class Cell(NamedTuple):
 
     text: str
     error: str = ""             # half the width of the confidence interval
+    printed: str = ""           # what the paper says
     difference: str = ""        # to the baseline
     tone: str = ""              # good | bad | faint
 
     def __str__(self) -> str:
-        return " ".join(part for part in (self.text, self.error, self.difference) if part)
+        return " ".join(part for part in (self.text, self.error, self.printed, self.difference) if part)
 
 
 @dataclass(frozen=True)
@@ -67,16 +68,16 @@ def metric_name(metric: str) -> str:
     return metric.replace("_", " ")
 
 
-def _value(metric: str, value: float, half_width: float | None = None) -> Cell:
+def _value(measure: Measure, value: float, half_width: float | None = None) -> Cell:
     """A number as people read it: shares in percent with one decimal, others with three digits and their whole part."""
-    unit = " %" if MEASURES[metric].percent else ""
-    error = "" if half_width is None else "±" + _rounded(metric, half_width, like=value)
-    return Cell(_rounded(metric, value, like=value) + unit, error)
+    unit = " %" if measure.percent else ""
+    error = "" if half_width is None else "±" + _rounded(measure, half_width, like=value)
+    return Cell(_rounded(measure, value, like=value) + unit, error)
 
 
-def _rounded(metric: str, value: float, *, like: float, sign: str = "") -> str:
+def _rounded(measure: Measure, value: float, *, like: float, sign: str = "") -> str:
     """A number with as many decimals as `like` is shown with: what belongs together ends at the same digit."""
-    if MEASURES[metric].percent:
+    if measure.percent:
         value, decimals = 100 * value, 1
     else:
         decimals = 2 if like == 0 else min(max(2 - math.floor(math.log10(abs(like))), 0), _MOST_DECIMALS)
@@ -89,15 +90,17 @@ def _word(key: Key) -> str:
     return f"{key:g}" if isinstance(key, float) else str(key)
 
 
-def _entry(entry: Entry, metric: str) -> Cell:
+def _entry(entry: Entry, measure: Measure) -> Cell:
     if entry.mean is None:
         return Cell(NOTHING)
-    cell = _value(metric, entry.mean.value, entry.mean.half_width)
+    cell = _value(measure, entry.mean.value, entry.mean.half_width)
+    if entry.printed is not None:
+        cell = cell._replace(printed=f"[{_value(measure, entry.printed)}]")
     if entry.difference is None:
         return cell
     by, half_width = entry.difference.value, entry.difference.half_width
     certain = half_width is not None and abs(by) > half_width
-    difference = _rounded(metric, by, like=entry.mean.value, sign="+")
+    difference = _rounded(measure, by, like=entry.mean.value, sign="+")
     return cell._replace(difference=f"({'' if certain else '~'}{difference})", tone="" if certain else "faint")
 
 
@@ -150,7 +153,7 @@ def _sheet(sheet: Sheet, baseline: str, *, drawn: bool = False) -> Block:
     by_metric = sheet.columns == sheet.metrics
     columns = [metric_name(metric) for metric in sheet.metrics] if by_metric else [_word(key) for key in sheet.columns]
     rows = [
-        [Cell(_word(row)), *(_entry(entry, metric) for entry, metric in zip(line, sheet.metrics, strict=True))]
+        [Cell(_word(row)), *(_entry(entry, measure) for entry, measure in zip(line, sheet.measures, strict=True))]
         for row, line in zip(sheet.rows, sheet.entries, strict=True)
     ]
     return Block(
@@ -172,17 +175,20 @@ def _sheet_note(sheet: Sheet, baseline: str) -> str:
     said = f"Means of {count} runs each, ± half the 95 % confidence interval."
     if any(entry.difference for line in sheet.entries for entry in line):
         said += f" In parentheses: the difference to {baseline} on the same problems, ~ where its interval contains 0."
-    meanings = [f"{metric_name(metric)}: {MEASURES[metric].help}" for metric in dict.fromkeys(sheet.metrics)]
+    if any(entry.printed is not None for line in sheet.entries for entry in line):
+        said += " In brackets: the paper's numbers."
+    known = dict(zip(sheet.metrics, sheet.measures, strict=True))
+    meanings = [f"{metric_name(metric)}: {measure.help}" for metric, measure in known.items()]
     return f"{said} {'; '.join(meanings)}."
 
 
 def _compared(comparison: Comparison) -> list[Cell]:
-    said, ours = comparison.number, comparison.ours
-    start, theirs = [Cell(said.place), Cell(metric_name(said.metric))], _value(said.metric, said.value)
+    said, measure, ours = comparison.number, comparison.measure, comparison.ours
+    start, theirs = [Cell(said.place), Cell(metric_name(said.metric))], _value(measure, said.value)
     if ours is None:
         return [*start, Cell(NOT_MEASURED, tone="faint"), Cell(NOTHING), theirs, Cell(NOTHING)]
-    mean = _value(said.metric, ours.value, ours.half_width)
-    difference = _rounded(said.metric, ours.value - said.value, like=max(ours.value, said.value, key=abs), sign="+")
+    mean = _value(measure, ours.value, ours.half_width)
+    difference = _rounded(measure, ours.value - said.value, like=max(ours.value, said.value, key=abs), sign="+")
     return [*start, mean, Cell(str(ours.runs)), theirs, Cell(difference)]
 
 
@@ -324,6 +330,8 @@ def _html_cell(cell: Cell) -> str:
     text = f"<span>{html.escape(cell.text)}</span>"
     if cell.error:
         text += f" <small>{html.escape(cell.error)}</small>"
+    if cell.printed:
+        text += f" {html.escape(cell.printed)}"
     if cell.difference:
         text += f' <span class="difference">{html.escape(cell.difference)}</span>'
     return text

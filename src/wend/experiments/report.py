@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from wend.errors import FormatError, ParameterError, UnknownNameError
 from wend.experiments import render
+from wend.experiments.measures import Measure
 from wend.experiments.results import Entries, Entry, Key, Mean, Results, mean_of, quoted
 from wend.experiments.spec import SCALES, Claim, Figure, PaperNumber, Spec, Table
 from wend.experiments.store import Store
@@ -35,6 +36,7 @@ class Sheet:
     rows: list[Key]
     columns: list[Key]
     metrics: list[str]          # of each column
+    measures: list[Measure]     # ... and what is known about them
     entries: list[list[Entry]]  # [row][column]
 
 
@@ -43,6 +45,7 @@ class Comparison:
     """A number of the paper and ours."""
 
     number: PaperNumber
+    measure: Measure
     ours: Mean | None           # None: not measured
 
 
@@ -122,6 +125,7 @@ def _sheet_as_json(sheet: Sheet) -> dict[str, Any]:
             "metric": metric,
             **(_as_json(entry.mean) or {}),
             "difference": _as_json(entry.difference),
+            "printed": entry.printed,
         }
         for row, line in zip(sheet.rows, sheet.entries, strict=True)
         for column, metric, entry in zip(sheet.columns, sheet.metrics, line, strict=True)
@@ -143,7 +147,7 @@ def make_report(spec: Spec, store: Store, *, scale: str | None = None, baseline:
     Without a scale it is the largest that is complete, or else the one that is most complete. A baseline, by default
     the spec's, is a label or the name of an algorithm; tables then show differences to it.
     """
-    store.check(spec.name)
+    store.check(spec.store)
     scale = _fullest_scale(spec, store) if scale is None else scale
     jobs = spec.jobs(scale)
     label = _baseline(spec, spec.baseline if baseline is None else baseline)
@@ -209,11 +213,11 @@ def _baseline(spec: Spec, wanted: str) -> str:
 
 def _figure(results: Results, figure: Figure) -> Sheet:
     """The points of a figure, by x."""
-    has_x = f"{quoted(figure.x)} IS NOT NULL"
+    has_x = f"{quoted(figure.x)} IS NOT NULL AND ({figure.where or 'true'})"
     entries = results.measure(figure.x, figure.series, figure.y, has_x, f"figure {figure.id}")
     in_order = dict(sorted(entries.items(), key=lambda item: (isinstance(item[0][0], str), item[0][0])))
     columns = _once(column for _, column in entries)
-    return _sheet(figure, figure.title, figure.x, in_order, dict.fromkeys(columns, figure.y))
+    return _sheet(results.spec, figure, figure.title, figure.x, in_order, dict.fromkeys(columns, figure.y))
 
 
 def _table(results: Results, table: Table, baseline: str) -> list[Sheet]:
@@ -225,15 +229,22 @@ def _table(results: Results, table: Table, baseline: str) -> list[Sheet]:
     for metric in values:
         entries = results.measure(table.rows, table.columns or table.rows, metric, table.where, place, baseline)
         if table.columns:
+            for row, numbers in table.printed.items():
+                for at, number in zip(((row, column) for column in table.printed_columns), numbers, strict=True):
+                    if at in entries:
+                        entries[at] = dataclasses.replace(entries[at], printed=number)
             title = table.title if len(values) == 1 else f"{table.title}: {render.metric_name(metric)}"
             columns = _once(column for _, column in entries)
-            sheets.append(_sheet(table, title, table.rows, entries, dict.fromkeys(columns, metric)))
+            sheets.append(_sheet(results.spec, table, title, table.rows, entries, dict.fromkeys(columns, metric)))
         else:
             together |= {(row, metric): entry for (row, _), entry in entries.items()}
-    return sheets or [_sheet(table, table.title, table.rows, together, {metric: metric for metric in values})]
+    by_value: dict[Key, str] = {metric: metric for metric in values}
+    return sheets or [_sheet(results.spec, table, table.title, table.rows, together, by_value)]
 
 
-def _sheet(head: Figure | Table, title: str, row_column: str, entries: Entries, columns: Mapping[Key, str]) -> Sheet:
+def _sheet(
+    spec: Spec, head: Figure | Table, title: str, row_column: str, entries: Entries, columns: Mapping[Key, str]
+) -> Sheet:
     """Entries, laid out; `columns` gives each column's metric."""
     rows = _once(row for row, _ in entries)
     empty = Entry(None)
@@ -245,6 +256,7 @@ def _sheet(head: Figure | Table, title: str, row_column: str, entries: Entries, 
         rows=rows,
         columns=list(columns),
         metrics=list(columns.values()),
+        measures=[spec.measure(metric) for metric in columns.values()],
         entries=[[entries.get((row, column), empty) for column in columns] for row in rows],
     )
 
@@ -256,7 +268,8 @@ def _once(keys: Iterable[Key]) -> list[Key]:
 
 def _comparison(results: Results, number: PaperNumber) -> Comparison:
     found = results.values((), number.metric, number.where, f"number {number.place!r}")
-    return Comparison(number, mean_of([value for _, value in found if value is not None]))
+    ours = mean_of([value for _, value in found if value is not None])
+    return Comparison(number, results.spec.measure(number.metric), ours)
 
 
 def _verdict(results: Results, claim: Claim) -> Verdict:

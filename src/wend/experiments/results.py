@@ -26,7 +26,7 @@ Keys = tuple[Key, ...]
 Entries = dict[tuple[Key, Key], "Entry"]    # by row and column
 
 _ALGORITHM_COLUMNS = {"label", "algorithm", "parameters"}
-_SAME_PROBLEM = ("map", "problem", "agents", "instance")    # two runs that agree in these can be compared one to one
+_SAME_PROBLEM = ("map", "problem", "agents", "instance", "view")     # agreeing in these, two runs can be compared
 
 # Two-sided 95 % quantiles of Student's distribution for 1, 2, ... 30 degrees of freedom.
 _STUDENT = (
@@ -51,6 +51,7 @@ class Entry:
 
     mean: Mean | None                   # None: no run has this number
     difference: Mean | None = None      # to the baseline, over the problems that both have run on
+    printed: float | None = None        # what the paper says
 
 
 def student_quantile(degrees: int) -> float:
@@ -78,7 +79,7 @@ def mean_of(values: Sequence[float]) -> Mean | None:
 
 
 class Results:
-    """The results of some jobs as a table, `results`, in the order of the jobs and with the labels of the spec.
+    """The results of some jobs as a table, `results`, in the order of the jobs, with the labels and views of the spec.
 
     What a spec asks of it is SQL, and may be wrong; that is told with the spec's name and the place.
     """
@@ -86,11 +87,10 @@ class Results:
     def __init__(self, spec: Spec, store: Store, jobs: list[Job]) -> None:
         self.spec = spec
         self.database = store.results(job["id"] for job in jobs)
-        order = {"id": [job["id"] for job in jobs], "label": [job["label"] for job in jobs], "place": range(len(jobs))}
-        types = {"id": pa.string(), "label": pa.string(), "place": pa.int64()}
-        self.database.register("jobs", pa.table({name: pa.array(order[name], type=types[name]) for name in types}))
+        named = {name: pa.array([job[name] for job in jobs], type=pa.string()) for name in ("id", "label", "view")}
+        self.database.register("jobs", pa.table({**named, "place": pa.array(range(len(jobs)), type=pa.int64())}))
         self.database.execute(
-            "CREATE OR REPLACE TABLE results AS SELECT results.* REPLACE (jobs.label AS label) "
+            "CREATE OR REPLACE TABLE results AS SELECT results.* REPLACE (jobs.label AS label), jobs.view "
             "FROM results JOIN jobs USING (id) ORDER BY place"
         )
         self.database.unregister("jobs")

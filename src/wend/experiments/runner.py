@@ -50,13 +50,13 @@ def run_experiment(
     jobs = spec.jobs(scale)
     job_function(spec.job)
     _check_problems(jobs)
-    store = Store.create(out, spec.name)
+    store = Store.create(out, spec.store)
     if retry_failed:
         store.forget(store.failed())
     done = store.done()
     pending = [job for job in jobs if job["id"] not in done]
     tally = Tally(len(jobs), len(jobs) - len(pending))
-    about = {"experiment": spec.name, "spec_hash": spec.hash, "commit": _commit()}
+    about = {"experiment": spec.store, "spec_hash": spec.hash, "commit": _commit()}
     for row in on_cluster(pending, about, cluster) if cluster else on_cores(pending, about, workers):
         store.put(row)
         tally.ran += 1

@@ -20,13 +20,16 @@ from pathlib import Path
 from typing import Any
 
 from wend.errors import FormatError, UnknownNameError, WendError
-from wend.experiments.measures import MEASURES
+from wend.experiments.measures import MEASURES, Measure
 from wend.planners import registry
 
 SCALES = ("quick", "standard", "full")
 EVERY_PLANNER = "every"         # as an algorithm's name: all that are registered
 
 Job = dict[str, Any]
+
+# What a spec says about its runs, and one whose `runs` are another's does not
+_OF_RUNS = ("metrics", "measures", "scales", "algorithms", "job", "problem", "limits", "views")
 
 _RANGE = re.compile(r"\{(\d+)\.\.(\d+)\}")
 
@@ -71,6 +74,16 @@ class AlgorithmSpec:
 
 
 @dataclass(frozen=True)
+class View:
+    """One of several ways to limit the same runs."""
+
+    title: str
+    agents: list[int] = field(default_factory=list)             # of the scale's sizes only these; [] = all
+    limits: dict[str, Any] = field(default_factory=dict)        # where they differ from the spec's
+    limits_of: dict[str, dict[str, Any]] = field(default_factory=dict)  # ... for one algorithm, by its name
+
+
+@dataclass(frozen=True)
 class Figure:
     """A curve for each series."""
 
@@ -79,6 +92,7 @@ class Figure:
     y: str                          # a metric
     x: str = "agents"               # a column of the results
     series: str = "label"           # a column of the results
+    where: str = ""                 # an SQL condition on the results
     paper: str = ""                 # what the paper's figure shows, in words
 
 
@@ -93,6 +107,8 @@ class Table:
     values: list[str] = field(default_factory=list)     # metrics
     where: str = ""                 # an SQL condition on the results
     paper: str = ""                 # what the paper's table shows, in words
+    printed_columns: list[str] = field(default_factory=list)        # columns of which the paper prints numbers, ...
+    printed: dict[str, list[float]] = field(default_factory=dict)   # ... and these, by row
 
 
 @dataclass(frozen=True)
@@ -122,17 +138,29 @@ class Spec:
     metrics: list[str]
     scales: dict[str, Scale]
     algorithms: list[AlgorithmSpec]
+    runs: str = ""                  # another spec, whose runs this one only looks at
     paper: str = ""
     about: str = ""
     job: str = "run"                # which function of wend.experiments.jobs makes a row
     baseline: str = ""              # a label: tables show differences to it
+    measures: dict[str, Measure] = field(default_factory=dict)      # what a job function of one's own measures
     problem: ProblemSpec = field(default_factory=ProblemSpec)
     limits: Limits = field(default_factory=Limits)
+    views: dict[str, View] = field(default_factory=dict)            # none: the runs are limited in one way
     figures: list[Figure] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
     numbers: list[PaperNumber] = field(default_factory=list)
     claims: list[Claim] = field(default_factory=list)
-    hash: str = ""                  # of the file
+    hash: str = ""                  # of the file that says what is run
+
+    @property
+    def store(self) -> str:
+        """The experiment that the results belong to: this one, or the one whose runs it looks at."""
+        return self.runs or self.name
+
+    def measure(self, metric: str) -> Measure:
+        """What is known about a metric."""
+        return self.measures[metric] if metric in self.measures else MEASURES[metric]
 
     def contenders(self) -> list[AlgorithmSpec]:
         """The algorithms that are registered by now, labelled; the others appear when they are."""
@@ -155,11 +183,19 @@ class Spec:
             raise UnknownNameError(f"scale of {self.name}", scale, self.scales)
         size = self.scales[scale]
         maps = [name for pattern in size.maps for name in expand(pattern)]
-        jobs = itertools.product(maps, size.agents, range(size.instances), self.contenders())
-        return [self._job(*choice) for choice in jobs]
+        views = self.views or {"": View("")}
+        jobs = itertools.product(maps, views, size.agents, range(size.instances), self.contenders())
+        return [
+            self._job(map, view, agents, instance, algorithm)
+            for map, view, agents, instance, algorithm in jobs
+            if not views[view].agents or agents in views[view].agents
+        ]
 
-    def _job(self, map: str, agents: int, instance: int, algorithm: AlgorithmSpec) -> Job:
+    def _job(self, map: str, view: str, agents: int, instance: int, algorithm: AlgorithmSpec) -> Job:
         short = map.split(":")[0].split("/")[-1]
+        limits = {**dataclasses.asdict(self.limits), **algorithm.limits}
+        if view:
+            limits |= {**self.views[view].limits, **self.views[view].limits_of.get(algorithm.name, {})}
         job = {
             "job": self.job,
             "map": map,
@@ -171,10 +207,10 @@ class Spec:
             "instance": instance,
             "algorithm": algorithm.name,
             "parameters": algorithm.parameters,
-            "limits": {**dataclasses.asdict(self.limits), **algorithm.limits},
+            "limits": limits,
             "metrics": sorted(self.metrics),
         }
-        return {"id": job_id(job), "label": algorithm.label, **job}
+        return {"id": job_id(job), "label": algorithm.label, "view": view, **job}
 
 
 def job_id(job: Job) -> str:
@@ -216,6 +252,23 @@ def list_specs() -> dict[str, Path]:
 
 def load_spec(name: str) -> Spec:
     """A spec by name, such as `silver/figures`, or by the path of its file."""
+    path, data = _read(name)
+    try:
+        if "runs" in data:
+            _, runs = _read(str(data["runs"]))
+            for key in _OF_RUNS:
+                if key in data:
+                    raise FormatError(key, f"that is for {data['runs']} to say, whose runs these are")
+            data |= {key: runs[key] for key in (*_OF_RUNS, "hash") if key in runs}
+        spec: Spec = _build(Spec, data, "")
+        _check(spec)
+    except WendError as error:
+        raise FormatError(path, str(error)) from None
+    return spec
+
+
+def _read(name: str) -> tuple[Path, dict[str, Any]]:
+    """A spec's file, and what it says."""
     path = Path(name)
     if path.suffix != ".toml":
         known = list_specs()
@@ -229,29 +282,37 @@ def load_spec(name: str) -> Spec:
         raise FormatError(path, "there is no such file") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise FormatError(path, f"not TOML: {error}") from None
-    data |= {"name": path.stem if path.suffix == name[-5:] else name, "hash": hashlib.sha256(text).hexdigest()[:16]}
-    try:
-        spec: Spec = _build(Spec, data, "")
-        _check(spec)
-    except WendError as error:
-        raise FormatError(path, str(error)) from None
-    return spec
+    called = path.stem if path.suffix == name[-5:] else name
+    return path, data | {"name": called, "hash": hashlib.sha256(text).hexdigest()[:16]}
 
 
 def _check(spec: Spec) -> None:
     """What the types cannot say."""
+    if spec.measures and spec.job == "run":
+        raise FormatError("measures", "a run in a world has its own; these are for a `job` function of yours")
     for name in spec.scales:
         if name not in SCALES:
             raise UnknownNameError("scale", name, SCALES)
     used = [*spec.metrics, *(f.y for f in spec.figures), *(v for t in spec.tables for v in t.values)]
     for metric in [*used, *(number.metric for number in spec.numbers)]:
-        if metric not in MEASURES:
-            raise UnknownNameError("metric", metric, MEASURES)
+        if metric not in MEASURES and metric not in spec.measures:
+            raise UnknownNameError("metric", metric, [*MEASURES, *spec.measures])
         if metric not in spec.metrics:
             raise FormatError("metrics", f"{metric} is shown but not measured: add it to the list")
     for algorithm in spec.contenders():
         registry.create(algorithm.name, **algorithm.parameters)
         _build(Limits, algorithm.limits, f"limits of {algorithm.name}")
+    for table in spec.tables:
+        for row, numbers in table.printed.items():
+            if len(numbers) != len(table.printed_columns):
+                raise FormatError(f"table {table.id}", f"{row} has not one printed number for each printed column")
+    named = [algorithm.name for algorithm in spec.algorithms]
+    for name, view in spec.views.items():
+        _build(Limits, view.limits, f"views.{name}.limits")
+        for algorithm_name, limits in view.limits_of.items():
+            if algorithm_name not in named:
+                raise UnknownNameError(f"algorithm in views.{name}.limits_of", algorithm_name, named)
+            _build(Limits, limits, f"views.{name}.limits_of.{algorithm_name}")
 
 
 def _build(cls: Any, data: Any, where: str) -> Any:

@@ -13,7 +13,7 @@ from rich.console import Console
 from wend.errors import FormatError, ParameterError, UnknownNameError
 from wend.experiments.report import Report, make_report
 from wend.experiments.results import Mean, mean_of, student_quantile
-from wend.experiments.spec import AlgorithmSpec, Claim, Figure, PaperNumber, Scale, Spec, Table
+from wend.experiments.spec import AlgorithmSpec, Claim, Figure, PaperNumber, Scale, Spec, Table, View
 from wend.experiments.store import COLUMNS, SCHEMA, Store
 
 METRICS = ["reached_rate", "cycles"]
@@ -179,7 +179,7 @@ def test_a_figure_has_a_mean_for_each_x_and_series(store) -> None:
     (as_json,) = report.to_json()["figures"]
     assert as_json["entries"][1] == {
         "row": 10, "column": "noisy", "metric": "cycles", "mean": 20.5, "ci95": point.half_width, "runs": 4,
-        "difference": None,
+        "difference": None, "printed": None,
     }  # fmt: skip
     for text in (printed(report), report.to_markdown()):
         assert "In the paper: a straight line" in text
@@ -453,3 +453,35 @@ def test_a_figure_names_its_curves_and_takes_the_pages_colour(store) -> None:
         assert f">{text}</text>" in svg
     assert "currentColor" in svg
     assert "#010203" not in svg
+
+
+# --- views, and numbers beside the paper's ----------------------------------------------------------------------------
+
+
+def test_figures_and_tables_may_show_one_view(store) -> None:
+    views = {"short": View("short", limits={"max_ticks": 5}), "long": View("long", limits={"max_ticks": 50})}
+    figure = Figure("f", "F", "cycles", where="view = 'long'")
+    table = Table("t", "T", rows="view", columns="label", values=["cycles"])
+    spec = a_spec(views=views, figures=[figure], tables=[table])
+    fill(store, spec, lambda job: {"reached_rate": 1.0, "cycles": float(job["limits"]["max_ticks"])})
+    report = make_report(spec, store, scale="quick", baseline="plain")
+    assert [entry.mean.value for line in report.figures[0].entries for entry in line] == [50.0] * 4
+    assert report.tables[0].rows == ["short", "long"]
+    assert cell(report.tables[0], "short", "noisy").mean == Mean(5.0, 0.0, 8)
+    assert cell(report.tables[0], "short", "noisy").difference.value == 0.0     # of the same view
+
+
+def test_numbers_of_the_paper_stand_beside_ours(store) -> None:
+    table = Table(
+        "t", "T", rows="map", columns="label", values=["reached_rate"],
+        printed_columns=["plain", "absent"], printed={"random:seed=1": [0.75, 0.5], "elsewhere": [0.1, 0.2]},
+    )  # fmt: skip
+    spec = a_spec(tables=[table])
+    fill(store, spec, constant)
+    report = make_report(spec, store, scale="quick")
+    sheet = report.tables[0]
+    assert [[entry.printed for entry in line] for line in sheet.entries] == [[None, None], [0.75, None]]
+    for text in (printed(report), report.to_markdown().replace("\\", ""), report.to_html()):
+        assert "[75.0 %]" in text
+        assert "In brackets: the paper" in text
+    assert [entry["printed"] for entry in report.to_json()["tables"][0]["entries"]] == [None, None, 0.75, None]

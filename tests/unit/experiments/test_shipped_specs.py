@@ -24,7 +24,7 @@ def _in_the_checkout(monkeypatch) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_spec_asks_nothing_that_cannot_be_answered(tmp_path, name) -> None:
     spec = load_spec(name)
-    report = make_report(spec, Store.create(tmp_path / "results", name), scale="quick")
+    report = make_report(spec, Store.create(tmp_path / "results", spec.store), scale="quick")
     assert report.done == 0
     assert [verdict.holds for verdict in report.claims] == [None] * len(spec.claims)
     assert [comparison.ours for comparison in report.numbers] == [None] * len(spec.numbers)

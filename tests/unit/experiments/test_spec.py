@@ -85,6 +85,57 @@ def test_scenarios_are_named_by_map_and_instance(tmp_path) -> None:
     }  # fmt: skip
 
 
+VIEWS = """
+[views.work]
+title = "little work"
+agents = [2]
+limits = { expansions = 500 }
+limits_of = { lra = { expansions = 700, max_ticks = 7 } }
+[views.ticks]
+title = "many ticks"
+limits = { max_ticks = 10000 }
+"""
+
+
+def test_views_limit_the_same_runs_in_several_ways(tmp_path) -> None:
+    jobs = spec_of(tmp_path, SPEC + VIEWS).jobs("quick")
+    work, ticks = ([job for job in jobs if job["view"] == name] for name in ("work", "ticks"))
+    assert (len(work), len(ticks), len({job["id"] for job in jobs})) == (12, 24, 36)
+    assert {job["agents"] for job in work} == {2}
+    assert {(job["limits"]["expansions"], job["limits"]["max_ticks"]) for job in work} == {(700, 7)}
+    assert {(job["limits"]["expansions"], job["limits"]["max_ticks"]) for job in ticks} == {(None, 10000)}
+    renamed = spec_of(tmp_path, SPEC + VIEWS.replace("views.work", "views.toil")).jobs("quick")
+    assert [job["id"] for job in renamed] == [job["id"] for job in jobs]
+
+
+def test_a_spec_may_look_at_the_runs_of_another(tmp_path) -> None:
+    runs = spec_of(tmp_path)
+    look = 'title = "Only a look"\nruns = "RUNS"\n[[tables]]\nid = "t"\ntitle = "T"\nrows = "map"\nvalues = ["ticks"]\n'
+    path = tmp_path / "look.toml"
+    path.write_text(look.replace("RUNS", str(tmp_path / "a.toml")))
+    spec = load_spec(str(path))
+    assert spec.jobs("quick") == runs.jobs("quick")
+    assert (spec.hash, len(spec.tables), len(spec.figures)) == (runs.hash, 1, 0)
+    assert (spec.name, runs.store) == ("look", "a")
+    path.write_text(look.replace("RUNS", str(tmp_path / "a.toml")) + "[limits]\nmax_ticks = 3\n")
+    with pytest.raises(FormatError, match=r"limits: that is for .*a\.toml to say"):
+        load_spec(str(path))
+    path.write_text(look.replace("RUNS", "no/such"))
+    with pytest.raises(FormatError, match="unknown experiment 'no/such'"):
+        load_spec(str(path))
+
+
+def test_a_job_of_ones_own_has_measures_of_its_own(tmp_path) -> None:
+    own = 'job = "own_jobs:fine"\n' + SPEC.replace('"ticks"]', '"ticks", "joy"]')
+    spec = spec_of(tmp_path, own + '[measures.joy]\nhelp = "what it feels like"\npercent = true\n')
+    assert (spec.measure("joy").help, spec.measure("joy").percent) == ("what it feels like", True)
+    assert spec.measure("ticks").help == "ticks made"
+    with pytest.raises(FormatError, match="for a `job` function of yours"):
+        spec_of(tmp_path, SPEC + '[measures.joy]\nhelp = "what it feels like"\n')
+    with pytest.raises(FormatError, match="unknown metric 'joy'"):
+        spec_of(tmp_path, own)
+
+
 def test_ranges_in_names() -> None:
     assert expand("a") == ["a"]
     assert expand("a{8..10}b") == ["a8b", "a9b", "a10b"]
@@ -108,6 +159,14 @@ def test_ranges_in_names() -> None:
         (("limits = { max_ticks = 9 }", "limits = { maxticks = 9 }"), "unknown key in limits of lra 'maxticks'"),
         (("[limits]", "[limits"), "not TOML"),
         (("[problem]", "problem = 3\n[other]"), "a table is needed, not 3|unknown key"),
+        (
+            ("[limits]", "[views.a]\ntitle = 'a'\nlimits = { tics = 3 }\n[limits]"),
+            r"unknown key in views\.a\.limits 'tics'",
+        ),
+        (
+            ("[limits]", "[views.a]\ntitle = 'a'\nlimits_of = { lar = { max_ticks = 3 } }\n[limits]"),
+            r"unknown algorithm in views\.a\.limits_of 'lar'",
+        ),
     ],
 )
 def test_mistakes_are_found_and_named(tmp_path, change, reason) -> None:
