@@ -14,6 +14,7 @@ from wend.errors import UnknownNameError
 from wend.planners.base import Parameter, Planner
 
 SILVER = "Silver: Cooperative Pathfinding (AIIDE 2005)"
+WANG = "Wang, Botea: Fast and Memory-Efficient Multi-Agent Pathfinding (ICAPS 2008)"
 SIGURDSON = "Sigurdson et al.: Multi-Agent Pathfinding with Real-Time Heuristic Search (CIG 2018)"
 
 
@@ -97,6 +98,23 @@ _ALGORITHMS = (
         where="wend.planners.windowed:Windowed",
         preset={"order": "age", "boxed_in": "push", "soft_tail": 1},
         defaults={"window": 8},
+    ),
+    Algorithm(
+        key="far",
+        title="FAR",
+        summary="Everybody follows an own A* path on one-way streets and reserves a few moves ahead.",
+        paper=WANG,
+        online=True,
+        where="wend.planners.far:Far",
+    ),
+    Algorithm(
+        key="astar-replan",
+        title="A*-Replan",
+        summary="FAR without one-way streets.",
+        paper=SIGURDSON,
+        online=True,
+        where="wend.planners.far:Far",
+        preset={"flow": "none"},
     ),
     Algorithm(
         key="bmaa",
