@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from tests.reference.abstraction import abstract
+from tests.reference.astar import empty_map_cost
 from tests.reference.grid import legal_steps
 from tests.reference.reverse_resumable import distances
 from tests.reference.space_time import Table, search
@@ -20,8 +22,10 @@ class Walker:
     at: int
     goal: int
     distance: dict[int, int]                                # of every cell to the goal
+    estimate: dict[int, int]                                # the same as its searches take it
     plan: dict[int, int] = field(default_factory=dict)      # time -> cell
     due: bool = True                                        # must plan anew
+    under_way: bool = False                                 # has found a way since its last order
     aimed: int = 0                                          # tick of its last order
     home_ticks: int = 0
     left_home: int = 0
@@ -37,6 +41,7 @@ class ReferenceWindowed:
         grid: Grid,
         *,
         window: int,
+        abstraction: int = 0,
         order: str = "rotate",
         soft_tail: int = 0,
         no_follow: bool = False,
@@ -48,23 +53,37 @@ class ReferenceWindowed:
         self.grid, self.window, self.order, self.seed = grid, window, order, seed
         self.pushes, self.patience = pushes, patience
         self.soft_tail, self.no_follow, self.forbid_cross = soft_tail, no_follow, forbid_cross
+        self.graph = abstract(grid, abstraction, uniform=True) if abstraction else None
         self.table = Table()
         self.tails: dict[int, int] = {}     # cell -> the agent that last made a plan ending there, while it has it
         self.walkers: list[Walker] = []
         self.time = 0
-        self.searches = self.boxed_in = self.pushed = 0
+        self.searches = self.repaths = self.boxed_in = self.pushed = 0
         self.urgent: list[int] = []         # who was called back, the last one first
         self.frozen: set[int] = set()       # who has been given its next step in this tick, and keeps it
         self.entered: dict[int, int] = {}   # cell -> the agent that a push moves there in this tick
 
     def add(self, at: int, goal: int) -> None:
-        self.walkers.append(Walker(at, goal, distances(self.grid, goal)))
+        self.walkers.append(Walker(at, goal, distances(self.grid, goal), self.estimates(goal)))
         self.give(len(self.walkers) - 1, [at])
 
     def retask(self, agent: int, goal: int) -> None:
         walker = self.walkers[agent]
-        walker.goal, walker.distance, walker.due, walker.nearest = goal, distances(self.grid, goal), True, None
+        walker.goal, walker.distance, walker.estimate = goal, distances(self.grid, goal), self.estimates(goal)
+        walker.due, walker.under_way, walker.nearest = True, False, None
         walker.home_ticks, walker.left_home, walker.nearer_at, walker.aimed = 0, self.time, self.time, self.time
+
+    def estimates(self, goal: int) -> dict[int, int]:
+        """Exact distances; or those between groups, and as on an empty map in the goal's own group."""
+        if self.graph is None:
+            return distances(self.grid, goal)
+        group = {self.grid.cell(*place): number for place, number in self.graph.group.items()}
+        far = self.graph.distances(group[goal])
+        return {
+            cell: far[own] if own != group[goal] else empty_map_cost(self.grid, cell, goal)
+            for cell, own in group.items()
+            if own in far
+        }
 
     # --- plans -----------------------------------------------------------------------------------------------------
 
@@ -96,7 +115,7 @@ class ReferenceWindowed:
         walker = self.walkers[agent]
         return search(
             self.grid, self.table, {cell: (a, max(self.walkers[a].plan)) for cell, a in self.tails.items()},
-            walker.distance, agent, start, time, walker.goal, steps, window=True,
+            walker.estimate, agent, start, time, walker.goal, steps, window=True,
             no_follow=self.no_follow, forbid_cross=self.forbid_cross, soft_tail=self.soft_tail,
         ).way  # fmt: skip
 
@@ -165,7 +184,10 @@ class ReferenceWindowed:
             return
         way = self.find(agent, walker.at, self.time, self.window)
         if way is not None:
-            self.searches += not self.can_stay_home(agent)
+            if not self.can_stay_home(agent):
+                self.searches += 1
+                self.repaths += walker.due and walker.under_way
+                walker.under_way = True
             self.give(agent, way)
             walker.due = False
             return

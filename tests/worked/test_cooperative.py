@@ -125,9 +125,10 @@ def test_searches_are_spread_evenly_over_the_turns(agents: int, window: int) -> 
     made = 0
     for tick in range(20):
         world.tick()
-        searches = world.planner.counters()["repaths"] - made
+        searches = world.planner.counters()["searches"] - made
         made += searches
         assert searches <= (agents if tick == 0 else -(-agents // max(1, window // 2)))
+    assert world.planner.counters()["repaths"] == 0     # each of them in its turn
     assert made == agents + sum((tick + a) % max(1, window // 2) == 0 for tick in range(1, 20) for a in range(agents))
 
 

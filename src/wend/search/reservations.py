@@ -146,11 +146,12 @@ def may_move(tables, table, here, there, time, agent, no_follow, forbid_cross):
     leaving = other_at(table, there, time, agent)
     if leaving != NO_AGENT and (no_follow or owner_at(table, here, time + 1) == leaving):
         return False
-    column = there % tables.width - here % tables.width
-    row = there // tables.width - here // tables.width
-    if forbid_cross and column != 0 and row != 0:
-        for corner, opposite in ((here + column, there - column), (there - column, here + column)):
-            crossing = other_at(table, corner, time, agent)
-            if crossing != NO_AGENT and owner_at(table, opposite, time + 1) == crossing:
-                return False
+    if forbid_cross:
+        column = there % tables.width - here % tables.width
+        row = there // tables.width - here // tables.width
+        if column != 0 and row != 0:
+            for corner, opposite in ((here + column, there - column), (there - column, here + column)):
+                crossing = other_at(table, corner, time, agent)
+                if crossing != NO_AGENT and owner_at(table, opposite, time + 1) == crossing:
+                    return False
     return True

@@ -9,7 +9,8 @@ the goal, at a time from which on nobody else has it; that time is known beforeh
 Moving costs what it costs on the map, waiting elsewhere costs 1.
 
 Order of expansion: smallest f, then smallest distance to the goal (which is largest g while the goal is free), then
-first in, first out.
+first in, first out. A window search in which nobody is in the way therefore walks straight down the distances; it is
+tried that way first (`_descend`), which takes no open list.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from wend.grid import CARDINAL_COST, DIAGONAL_COST, empty_map_cost
 from wend.search.kernel import NO_AGENT, UNREACHABLE, jit
 from wend.search.open_list import OpenList, clear, drop_first, first, is_empty, make_open_list, push
 from wend.search.reservations import NEVER, free_from, may_move
-from wend.search.reverse_resumable import NEEDS_ROOM, OUT_OF_BUDGET, distance, expand_one
+from wend.search.reverse_resumable import NEEDS_ROOM, OUT_OF_BUDGET, distance, expand
 
 # What `search` answers besides the two above
 FOUND = 1
@@ -100,6 +101,56 @@ def _estimate(tables, reverse, search_of_goal, manners, cell, goal):
 
 
 @jit
+def _is_tail(tails, agent, cell, time):
+    """Whether the plan of another agent ended on that cell before that time."""
+    owner = tails[0][cell]
+    return owner != NO_AGENT and owner != agent and tails[1][owner] < time
+
+
+@jit
+def _descend(tables, table, tails, reverse, search_of_goal, work, manners, agent, start, time, goal, steps):
+    """Walk straight down the distances; False if somebody is in the way. Mutates: work, reverse.
+
+    This is the window search of an agent whom nobody hinders. While a step leads nearer to the goal by all that it
+    costs, f does not rise and h falls, so that this step leads to the state that is expanded next. Among several such
+    steps it is the one to the smallest h, which is a diagonal, and then the first.
+    """
+    cell, h = np.int64(start), distance(tables, reverse, search_of_goal, start)
+    if h < 0 or steps >= work.cell.size:
+        return False
+    whole = h
+    for step in range(steps):
+        work.cell[step], work.step[step], work.parent[step] = cell, step, step - 1
+        bits = tables.moves[cell]
+        is_found = False
+        for k in range(9):
+            d = k ^ 4 if k < 8 else 8               # diagonals go first
+            if (d < 8) == (cell == goal):           # wait on the goal, and nowhere else
+                continue
+            there, far = cell, h
+            if d < 8:
+                there += tables.offset[d]
+                far -= CARDINAL_COST if d < 4 else DIAGONAL_COST
+                if not bits >> d & 1 or distance(tables, reverse, search_of_goal, there) != far:
+                    continue
+            if manners.soft_tail > 0 and _is_tail(tails, agent, there, time + step + 1):
+                continue
+            if may_move(tables, table, cell, there, time + step, agent, manners.no_follow, manners.forbid_cross):
+                is_found = True
+                break
+        if not is_found:
+            return False
+        cell, h = there, far
+    if not expand(reverse, steps):
+        return False
+    work.cell[steps], work.step[steps], work.parent[steps] = cell, steps, steps - 1
+    work.g[steps], work.h[steps] = whole - h, h
+    work.tally[_LAST] = steps
+    work.tally[_EXPANDED] = steps
+    return True
+
+
+@jit
 def search(tables, table, tails, reverse, search_of_goal, work, manners, agent, start, time, goal, steps):
     """Find the best way of an agent that stands on `start` after tick `time`. Mutates: work, reverse.
 
@@ -114,6 +165,11 @@ def search(tables, table, tails, reverse, search_of_goal, work, manners, agent, 
     soonest = time if manners.window else free_from(table, goal, time, agent)
     if soonest == NEVER:
         return NO_PATH
+    is_plain = manners.window and manners.exact and manners.far.size == 0
+    if is_plain and _descend(
+        tables, table, tails, reverse, search_of_goal, work, manners, agent, start, time, goal, steps
+    ):
+        return FOUND
     h = _estimate(tables, reverse, search_of_goal, manners, start, goal)
     if h < 0:
         return NO_PATH if h == UNREACHABLE else h
@@ -130,7 +186,7 @@ def search(tables, table, tails, reverse, search_of_goal, work, manners, agent, 
         if at_end if manners.window else cell == goal and time + step >= soonest:
             work.tally[_LAST] = node
             return FOUND
-        if not expand_one(reverse):
+        if not expand(reverse, 1):
             return OUT_OF_BUDGET
         drop_first(work.open_list)
         work.mark[node] = _CLOSED
@@ -151,10 +207,8 @@ def search(tables, table, tails, reverse, search_of_goal, work, manners, agent, 
                 cost += CARDINAL_COST if d < 4 else DIAGONAL_COST
             elif cell != goal or not manners.window:
                 cost += CARDINAL_COST
-            if manners.soft_tail > 0:
-                owner = tails[0][there]
-                if owner != NO_AGENT and owner != agent and tails[1][owner] < time + step + 1:
-                    cost += manners.soft_tail * CARDINAL_COST
+            if manners.soft_tail > 0 and _is_tail(tails, agent, there, time + step + 1):
+                cost += manners.soft_tail * CARDINAL_COST
             h = _estimate(tables, reverse, search_of_goal, manners, there, goal)
             if h == OUT_OF_BUDGET or h == NEEDS_ROOM:
                 return h

@@ -57,7 +57,8 @@ def compare(
         reference.tick()
         assert world.state.agents.cell.tolist() == [walker.at for walker in reference.walkers], f"tick {world.ticks}"
     assert world.planner.counters() == {
-        "repaths": reference.searches,
+        "searches": reference.searches,
+        "repaths": reference.repaths,
         "boxed_in": reference.boxed_in,
         "pushes": reference.pushed,
         "stopped_by_guard": 0,
@@ -91,6 +92,13 @@ def test_whca_agrees_with_the_reference_in_small(window: int, connectivity: int)
 @pytest.mark.small
 def test_whca_agrees_with_the_reference_when_diagonals_must_not_cross() -> None:
     compare(2, 20, 15, connectivity=8, window=5, forbid_cross=True)
+
+
+@pytest.mark.parametrize("connectivity", [4, 8])
+@pytest.mark.parametrize("level", [1, 2])
+def test_whca_with_an_abstraction_agrees_with_the_reference(connectivity: int, level: int) -> None:
+    for seed, agents in ((0, 16), (1, 40)):
+        compare(seed, agents, 30, connectivity=connectivity, window=5, abstraction=level)
 
 
 @pytest.mark.parametrize("connectivity", [4, 8])
@@ -171,11 +179,11 @@ def test_a_new_order_leaves_the_plans_of_the_others_as_they_are() -> None:
     before = [plan_of(world, agent) for agent in range(20)]
     world.order(7, grid.xy(int(grid.largest_component()[0])))
     assert [plan_of(world, agent) for agent in range(20)] == before    # its own one too, until there is a better one
-    searches = world.planner.counters()["repaths"]
+    searches = world.planner.counters()["searches"]
     regular = [agent for agent in range(20) if (world.ticks + agent) % 8 == 0]
     world.tick()
     assert 7 not in regular
-    assert world.planner.counters()["repaths"] - searches == len(regular) + 1
+    assert world.planner.counters()["searches"] - searches == len(regular) + 1
     for agent in range(20):
         if agent != 7 and agent not in regular:
             assert plan_of(world, agent) == before[agent][1:]

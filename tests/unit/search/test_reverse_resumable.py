@@ -15,6 +15,7 @@ from wend.search.reverse_resumable import (
     allow,
     distance,
     expansions_of,
+    make_reverse,
 )
 
 RULES: list[dict[str, object]] = [{}, {"connectivity": 4}, {"corner_cutting": True}]
@@ -41,9 +42,8 @@ def closed(shared: SharedSearches, agent: int) -> dict[int, int]:
     reverse = shared.reverse
     found: dict[int, int] = {}
     for k, page in enumerate(reverse.page_of[shared.of[agent]].tolist()):
-        if page >= 0:
-            values = enumerate(reverse.page[page].tolist())
-            found |= {k * PAGE + j: known >> 1 for j, known in values if known > 0 and known & 1}
+        values = enumerate(reverse.known[page : page + PAGE].tolist())
+        found |= {k * PAGE + j: (known + 2**62) >> 1 for j, known in values if known & 1}
     return found
 
 
@@ -125,21 +125,23 @@ def test_without_a_budget_only_what_is_known_is_answered() -> None:
     assert expansions_of(shared.reverse) == 5
 
 
-def test_pages_and_heaps_grow_when_they_are_full() -> None:
+@pytest.mark.parametrize("connectivity", [4, 8])
+def test_pools_and_open_lists_grow_when_they_are_full(connectivity: int) -> None:
     """More searches over a larger map than the first room holds; the answers stay the same."""
-    grid = Grid(np.random.default_rng(1).random((150, 150)) < 0.9)
+    grid = Grid(np.random.default_rng(1).random((150, 150)) < 0.9, connectivity=connectivity)
     cells = grid.largest_component()
     draw = np.random.default_rng(2)
     goals = draw.choice(cells, 6, replace=False).tolist()
     shared = SharedSearches(grid)
+    shared.reverse = make_reverse(grid.size, pages=16, entries=64)
     for agent, goal in enumerate(goals):
         shared.aim(agent, goal, int(cells[0]))
     answers = []
     for far in (int(cells[-1]), int(cells[cells.size // 2]), int(cells[0])):
         answers += [ask(grid, shared, agent, far) for agent in range(6)]
-    room, pages = shared.reverse.heap_f.shape[1], len(shared.reverse.page)
-    assert room > 256
-    assert pages > 1024
+    assert shared.reverse.free_page.size > 16
+    assert shared.reverse.entry.size > 64
+    assert (shared.reverse.level_f.shape[1] > 16) == (connectivity == 8)    # otherwise there are two values at a time
     exact = [distances(grid, goal) for goal in goals]
     wanted = [exact[a][far] for far in (int(cells[-1]), int(cells[cells.size // 2]), int(cells[0])) for a in range(6)]
     assert answers == wanted
@@ -182,8 +184,9 @@ def test_aiming_and_dropping_again_and_again_needs_no_more_room() -> None:
             aim[agent] = goal
         for known, at in aim.items():
             assert ask(grid, shared, known, cell) == distances(grid, at)[cell]
-    assert len(shared.reverse.page_of) <= 8
-    assert len(shared.reverse.page) == 1024
+    pages, _, entries = shared.reverse.tally[:3].tolist()
+    assert pages <= 1 + 5 * -(-grid.size // PAGE)
+    assert entries <= 5 * grid.size
 
 
 @pytest.mark.small

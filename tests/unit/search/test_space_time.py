@@ -121,7 +121,7 @@ def random_case(seed: int, **rules: object) -> Case:
 def test_ways_are_those_of_the_reference(
     rules: dict[str, object], no_follow: bool, forbid_cross: bool, window: bool
 ) -> None:
-    found = unlike_the_first = 0
+    found = straight = unlike_the_first = 0
     for seed in range(25):
         case = random_case(seed, **rules)
         for exact, soft_tail in ((True, 0), (True, 1)) if window else ((True, 0), (False, 0)):
@@ -129,8 +129,10 @@ def test_ways_are_those_of_the_reference(
             wanted = case.wanted(manners, 6 if window else 14)
             assert case.found(manners, 6 if window else 14) == wanted
             found += wanted.way is not None
+            straight += wanted.expanded == 6
             unlike_the_first += wanted.way is not None and wanted.expanded > len(wanted.way)
     assert found > 20
+    assert straight > 5 or not window       # otherwise somebody was always in the way
     assert unlike_the_first > 5    # otherwise the others were never in the way
 
 
@@ -223,6 +225,9 @@ def test_boxed_in_out_of_budget_or_out_of_room_it_says_so() -> None:
     assert free.search(WINDOW, 8, budget=5) == OUT_OF_BUDGET
     assert expansions_of(free.shared.reverse) == 5
     free.work = space_time.make_space_time(40)
+    free.reserve([8, 8], 1)
+    free.hold(8 * 9 + 7, 0, 1)
+    free.hold(7 * 9 + 8, 0, 2)
     assert free.search(WINDOW, 30) == TOO_LARGE
 
 
