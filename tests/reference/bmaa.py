@@ -1,4 +1,4 @@
-"""BMAA* one agent at a time, after the paper's Algorithms 2 and 3 and the open points in bmaa.py's docstring."""
+"""BMAA* and Surge, one agent at a time, after the paper's Algorithms 2 and 3 and bmaa.py's docstring."""
 
 from __future__ import annotations
 
@@ -6,10 +6,25 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from tests.reference.blocks import CELL, ReferenceBlocks, ReferenceRow
 from tests.reference.flow import annotate, annotate_locally
 from tests.reference.grid import legal_steps
+from tests.reference.make_way import settle
 from tests.reference.real_time import Mind, learn, search
-from wend.grid import DX, DY, Grid, Point
+from wend.grid import CARDINAL_COST, DX, DY, Grid, Point
+from wend.search.kernel import scramble
+
+
+@dataclass
+class BlockMind(Mind):
+    """What an agent believes that knows the blocks."""
+
+    row: ReferenceRow | None = None
+
+    def h(self, point: Point) -> int:
+        blocks = 0 if self.row is None else self.row.estimate(point) * (CARDINAL_COST // CELL)
+        free = Mind(self.grid, self.goal).h(point)
+        return super().h(point) if self.row is None else max(free, blocks, self.learned.get(point, 0))
 
 
 @dataclass
@@ -17,10 +32,13 @@ class Walker:
     """One agent."""
 
     at: Point
-    mind: Mind
+    mind: BlockMind
     way: dict[Point, Point] = field(default_factory=dict)       # P
     limit: int = 0
     has_moved: bool = False
+    is_lost: bool = False       # it was pushed off its way
+    away: int = 0               # when it was last at home, or gave up
+    moved: int = 0              # when it last moved, or was at home, or gave up
 
 
 class ReferenceBmaa:
@@ -28,34 +46,61 @@ class ReferenceBmaa:
 
     def __init__(
         self, grid: Grid, *, expansions: int = 32, vision: float = math.sqrt(2), moves: int = 32,
-        push: bool = False, flow: str = "none",
+        push: bool = False, flow: str = "none", heuristic: str = "octile", block: int = 8, make_way: bool = False,
+        patience: int = 8, replan_when_blocked: bool = False, spread: int = 0, seed: int = 0,
     ) -> None:  # fmt: skip
+        self.make_way, self.patience, self.replan, self.spread, self.seed = (
+            make_way, patience, replan_when_blocked, spread, seed
+        )  # fmt: skip
+        self.blocks = ReferenceBlocks(grid, block) if heuristic == "blocks" else None
+        self.rows: dict[int, ReferenceRow] = {}
         self.grid, self.expansions, self.vision, self.moves, self.push = grid, expansions, vision, moves, push
         self.edges = None if flow == "none" else {"global": annotate, "local": annotate_locally}[flow](grid)
         self.walkers: list[Walker] = []
         self.time = self.expanded = self.pushes = 0
 
     def add(self, at: Point, goal: Point) -> None:
-        self.walkers.append(Walker(at, Mind(self.grid, goal)))
+        mind = BlockMind(self.grid, goal)
+        if self.blocks is not None:
+            group = self.blocks.group[goal]
+            mind.row = self.rows.setdefault(group, ReferenceRow(self.blocks, group))
+        self.walkers.append(Walker(at, mind))
 
     def neighbours(self, point: Point) -> Iterable[tuple[int, Point]]:
         steps = legal_steps(self.grid, point)
         return [(d, to) for d, to in steps if self.edges is None or (point, to) in self.edges]
 
-    def search_phase(self, walker: Walker) -> None:
-        if walker.at in walker.way and self.time < walker.limit:
-            return
+    def wants_search(self, walker: Walker) -> bool:
+        if walker.at == walker.mind.goal:
+            walker.way = {}
+            return False
+        does_without = self.make_way and walker.is_lost and self.knows(walker)
+        return self.time >= walker.limit or (walker.at not in walker.way and not does_without)
+
+    def knows(self, walker: Walker) -> bool:
+        row = walker.mind.row
+        return row is None or row.blocks.group[walker.at] in row.known
+
+    def search_phase(self) -> None:
+        searchers = [walker for walker in self.walkers if self.wants_search(walker)]
+        for walker in searchers:
+            if walker.mind.row is not None and not self.knows(walker):
+                self.expanded += walker.mind.row.reach(walker.mind.row.blocks.group[walker.at])
+        for walker in searchers:
+            self.search(walker)
+
+    def search(self, walker: Walker) -> None:
         others = {other.at for other in self.walkers if other is not walker}
         seen = {point for point in others if math.dist(point, walker.at) <= self.vision + 1e-9}
         found = search(walker.mind, walker.at, self.expansions, seen, self.neighbours)
         self.expanded += found.expanded
-        walker.way = {}
+        walker.way, walker.limit, walker.is_lost = {}, 0, found.first is None
         at = walker.at
         for d in found.steps:
             walker.way[at] = at = at[0] + DX[d], at[1] + DY[d]
         if found.first is not None:
             learn(walker.mind, found)
-            walker.limit = self.time + self.moves
+            walker.limit = self.time + max(1, self.moves - self.walkers.index(walker) % (self.spread + 1))
 
     def push_aside(self, pusher: Walker, pushed: Walker) -> None:
         taken = {walker.at for walker in self.walkers}
@@ -71,9 +116,16 @@ class ReferenceBmaa:
             self.pushes += 1
 
     def tick(self) -> None:
+        self.search_phase()
+        if self.make_way:
+            self.settle_phase()
+        else:
+            self.execution_phase()
+        self.time += 1
+
+    def execution_phase(self) -> None:
         for walker in self.walkers:
             walker.has_moved = False
-            self.search_phase(walker)
         for walker in self.walkers:
             if walker.at not in walker.way or walker.has_moved:
                 continue
@@ -84,4 +136,46 @@ class ReferenceBmaa:
             if not any(other.at == target for other in self.walkers):
                 walker.at = target
                 walker.has_moved = True
-        self.time += 1
+            elif self.replan:
+                walker.limit = 0
+
+    def settle_phase(self) -> None:
+        lot = int(scramble(self.seed ^ int(scramble(self.time))))
+        for agent, walker in enumerate(self.walkers):
+            impatient = self.time - walker.moved >= self.patience and scramble(lot ^ scramble(agent)) & 7 == 0
+            if walker.at == walker.mind.goal or impatient:
+                walker.away = walker.moved = self.time
+        at = [walker.at for walker in self.walkers]
+        order = sorted(range(len(at)), key=lambda agent: (self.walkers[agent].away, agent))
+        wishes = [self.wish(walker) for walker in self.walkers]
+        goes = settle(at, order, wishes, lambda agent, pusher: self.options(agent, pusher, lot))
+        for walker, wish, there in zip(self.walkers, wishes, goes, strict=True):
+            has_way = walker.at in walker.way
+            if there != walker.at:
+                walker.moved = self.time
+            if there != wish and there != walker.at:
+                walker.way = {}
+                walker.is_lost |= has_way
+                self.pushes += 1
+            elif there != wish and has_way and self.replan:
+                walker.limit = 0
+            walker.at = there
+
+    def wish(self, walker: Walker) -> Point | None:
+        if walker.at == walker.mind.goal:
+            return walker.at
+        if walker.at in walker.way:
+            return walker.way[walker.at]
+        return None if self.knows(walker) else walker.at
+
+    def options(self, agent: int, pusher: int | None, lot: int) -> list[Point]:
+        walker, taken = self.walkers[agent], {walker.at for walker in self.walkers}
+        keys = {}
+        for d, there in [*legal_steps(self.grid, walker.at), (8, walker.at)]:
+            cost = walker.mind.h(there)
+            if pusher is not None and walker.at == walker.mind.goal:
+                mind = self.walkers[pusher].mind
+                cost += 2 * CARDINAL_COST * (mind.h(there) < mind.h(walker.at))
+            is_busy = there in taken and there != walker.at
+            keys[there] = cost >> 12, is_busy, scramble(lot ^ scramble(agent * 9 + d)) & 255, d
+        return sorted(keys, key=lambda there: keys[there])

@@ -151,6 +151,16 @@ _ALGORITHMS = (
         where="wend.planners.bmaa:Bmaa",
         preset={"push": True, "flow": "global"},
     ),
+    Algorithm(
+        key="surge",
+        title="Surge",
+        summary="BMAA* with distances over blocks; whoever is in the way makes way, in a chain.",
+        paper="ours, after Sigurdson et al. (2018) and Okumura et al. (2022)",
+        online=True,
+        where="wend.planners.bmaa:Bmaa",
+        preset={"heuristic": "blocks", "make_way": True, "push": False, "flow": "none"},
+        defaults={"vision": 0.0, "spread": 16},
+    ),
 )
 
 ALGORITHMS: Mapping[str, Algorithm] = {algorithm.key: algorithm for algorithm in _ALGORITHMS}

@@ -77,7 +77,7 @@ def jit(function: _Function) -> _Function:
     before = _config.CACHE_DIR
     _config.CACHE_DIR = _CACHE_FOLDER      # read while decorating only; other users of Numba keep their own
     try:
-        compiled: _Function = _njit(cache=True, error_model="numpy", _nrt=False)(function)
+        compiled: _Function = _njit(cache=True, error_model="numpy", nogil=True, _nrt=False)(function)
     finally:
         _config.CACHE_DIR = before
     return compiled

@@ -26,6 +26,7 @@ import numpy as np
 from wend.errors import NoPathError, ParameterError
 from wend.grid import CARDINAL_COST, DIAGONAL_COST, DX, DY, Grid, Point, empty_map_cost
 from wend.search.astar import Path
+from wend.search.blocks import NO_ROW, UNIT_SHIFT, Blocks, Ways, block_cost, no_blocks
 from wend.search.kernel import NO_AGENT, jit
 from wend.search.open_list import OpenList, clear, drop_first, first, is_empty, make_open_list, push
 
@@ -49,6 +50,9 @@ class Learned(NamedTuple):
     fresh: np.ndarray       # int64[1]                         the first page of the pool that was never used
     given: np.ndarray       # int32[room]                      a stack of pages that were given back
     given_count: np.ndarray # int64[1]                         its height
+    row: np.ndarray         # int32[agents]                    whose of `ways` are those to its goal, or NO_ROW
+    blocks: Blocks          # what is believed of cells that nothing was learned of, if there is a row;
+    ways: Ways              # otherwise, that the map is empty
 
 
 class Lookahead(NamedTuple):
@@ -75,6 +79,7 @@ def make_learned(grid: Grid) -> Learned:
         across, np.empty((0, across * down), np.int32),
         np.full((1, _PAGE_CELLS), _NOT_LEARNED, np.int64), np.ones(1, np.int64),
         np.empty(1, np.int32), np.zeros(1, np.int64),
+        np.empty(0, np.int32), *no_blocks(),
     )  # fmt: skip
 
 
@@ -84,7 +89,9 @@ def with_agents(learned: Learned, agents: int) -> Learned:
     directory = np.empty((agents, map_pages), np.int32)
     directory[:known] = learned.directory
     directory[known:] = _NO_PAGE        # written now: the first tick has enough to do
-    return with_more_pages(learned._replace(directory=directory), (agents - known) * min(_PAGES_PER_AGENT, map_pages))
+    row = np.pad(learned.row, (0, agents - known), constant_values=NO_ROW)
+    learned = learned._replace(directory=directory, row=row)
+    return with_more_pages(learned, (agents - known) * min(_PAGES_PER_AGENT, map_pages))
 
 
 def with_more_pages(learned: Learned, pages: int) -> Learned:
@@ -100,16 +107,25 @@ def with_more_pages(learned: Learned, pages: int) -> Learned:
     return learned._replace(pool=pool, given=given)
 
 
-def make_lookahead(cells: int, max_expansions: int) -> Lookahead:
-    """A workspace for searches that expand so many nodes at most, on maps of so many cells."""
+def make_lookahead(cells: int, max_expansions: int, *, workers: int = 0) -> Lookahead:
+    """A workspace for searches that expand so many nodes at most, on maps of so many cells.
+
+    With `workers`, one for each: all arrays have one more axis, the first.
+    """
     nodes = 8 * min(max_expansions, cells) + 1
-    return Lookahead(
+    one = Lookahead(
         make_open_list(min(max_expansions, cells)),
         np.zeros(cells, np.int32),
         *(np.zeros(nodes, np.int32) for _ in range(3)),
         *(np.zeros(nodes, np.int64) for _ in range(2)),
         *(np.zeros(nodes, np.uint8) for _ in range(2)),
         *(np.zeros(1, np.int32) for _ in range(3)),
+    )
+    if workers == 0:
+        return one
+    return Lookahead(
+        OpenList(*(np.stack([array] * workers) for array in one.open_list)),
+        *(np.stack([array] * workers) for array in one[1:]),
     )
 
 
@@ -130,9 +146,17 @@ def heuristic(tables, learned, agent, x, y, goal_x, goal_y):
     """What an agent believes the way from (x, y) to its goal to cost."""
     page = learned.directory[agent, (y >> _PAGE_SHIFT) * learned.across + (x >> _PAGE_SHIFT)]
     value = learned.pool[page, (y & 7) << _PAGE_SHIFT | (x & 7)]
-    if value != _NOT_LEARNED:
-        return value
-    return empty_map_cost(tables, abs(x - goal_x), abs(y - goal_y))
+    cost = empty_map_cost(tables, abs(x - goal_x), abs(y - goal_y))
+    row = learned.row[agent]
+    if row == NO_ROW:
+        return value if value != _NOT_LEARNED else cost
+    # What blocks tell grows as they are searched, so what was learned before may be less.
+    here = learned.blocks.group[y * tables.width + x]
+    if here != learned.ways.goal[row]:
+        minor = tables.minor >> UNIT_SHIFT
+        far = block_cost(minor, learned.blocks.about, learned.ways.far[row], here, x, y)
+        cost = max(cost, np.int64(far) << UNIT_SHIFT)
+    return cost if value == _NOT_LEARNED else max(cost, value)
 
 
 @jit
@@ -257,12 +281,23 @@ def look_ahead(tables, learned, agent, lookahead, taken, start, goal, vision_squ
 
 
 @jit
-def learn(learned, agent, lookahead, node):
-    """Believe of every closed node what `node` promises (Alg. 4). Mutates: learned, which has the pages it may need."""
+def note_closed(lookahead, node, cells, values):
+    """Write down what `node` promises of each closed node (Alg. 4); return their number. Mutates: cells, values."""
     f = lookahead.g[node] + lookahead.h[node]
+    count = 0
     for k in range(lookahead.reached[0]):
         if lookahead.state[k] == _CLOSED:
-            _set_heuristic(learned, agent, lookahead.x[k], lookahead.y[k], f - lookahead.g[k])
+            cells[count] = lookahead.cell[k]
+            values[count] = f - lookahead.g[k]
+            count += 1
+    return count
+
+
+@jit
+def learn(tables, learned, agent, cells, values):
+    """Believe of every cell the value beside it. Mutates: learned, which has the pages it may need."""
+    for k in range(cells.size):
+        _set_heuristic(learned, agent, cells[k] % tables.width, cells[k] // tables.width, values[k])
 
 
 @jit
@@ -294,13 +329,13 @@ def rtaa_star(grid: Grid, start: Point, goal: Point, *, expansions: int = 32, mo
         raise NoPathError(f"no path joins ({start[0]}, {start[1]}) and ({goal[0]}, {goal[1]})")
     learned, lookahead = with_agents(make_learned(grid), 1), make_lookahead(grid.size, expansions)
     nobody = np.full(grid.size, NO_AGENT, np.int32)
-    steps = np.empty(expansions, np.uint8)
+    steps, closed, values = (np.empty(expansions, kind) for kind in (np.uint8, np.int32, np.int64))
     points, expanded = [grid.xy(cell)], 0
     while cell != last:
         if pages_left(learned) < pages_needed(learned, expansions):
             learned = with_more_pages(learned, pages_needed(learned, expansions))
         node = look_ahead(grid.tables, learned, 0, lookahead, nobody, cell, last, 0, expansions)
-        learn(learned, 0, lookahead, node)
+        learn(grid.tables, learned, 0, closed[: note_closed(lookahead, node, closed, values)], values)
         expanded += int(lookahead.expanded[0])
         for d in steps[: min(moves, write_prefix(grid.tables, lookahead, node, steps))].tolist():
             cell += int(grid.tables.offset[d])

@@ -16,6 +16,13 @@ def random_grid(seed: int, **rules: object) -> Grid:
     return Grid(rng.random((height, width)) < 0.75, **rules)  # type: ignore[arg-type]
 
 
+def learn_from(grid: Grid, learned: real_time.Learned, agent: int, lookahead: real_time.Lookahead, node: int) -> None:
+    """Let an agent learn from its search."""
+    cells, values = np.zeros(grid.size, np.int32), np.zeros(grid.size, np.int64)
+    count = real_time.note_closed(lookahead, node, cells, values)
+    real_time.learn(grid.tables, learned, agent, cells[:count], values)
+
+
 @pytest.mark.small
 @pytest.mark.parametrize("rules", [{}, {"connectivity": 4}, {"corner_cutting": True}])
 def test_searches_and_learned_values_agree_with_the_reference(rules: dict[str, object]) -> None:
@@ -51,7 +58,7 @@ def test_searches_and_learned_values_agree_with_the_reference(rules: dict[str, o
             length = real_time.write_prefix(grid.tables, lookahead, node, steps)
             assert steps[:length].tolist() == found.steps
             reference.learn(mind, found)
-            real_time.learn(learned, 1, lookahead, node)
+            learn_from(grid, learned, 1, lookahead, node)
         gx, gy = grid.xy(goal)
         for x, y in map(grid.xy, grid.free_cells().tolist()):
             assert real_time.heuristic(grid.tables, learned, 1, x, y, gx, gy) == mind.h((x, y))
@@ -103,7 +110,7 @@ def test_values_of_a_lone_agent_only_rise_and_never_too_high() -> None:
             node = real_time.look_ahead(
                 grid.tables, learned, 0, lookahead, nobody, at, grid.cell(*goal), 0, expansions
             )
-            real_time.learn(learned, 0, lookahead, node)
+            learn_from(grid, learned, 0, lookahead, node)
             for d in steps[: real_time.write_prefix(grid.tables, lookahead, node, steps)].tolist():
                 at += int(grid.tables.offset[d])
             after = values()
@@ -124,7 +131,7 @@ def test_pages_are_taken_given_back_and_made() -> None:
 
     def search(learned: real_time.Learned, agent: int, start: int, goal: int) -> None:
         node = real_time.look_ahead(grid.tables, learned, agent, lookahead, nobody, start, goal, 0, 9)
-        real_time.learn(learned, agent, lookahead, node)
+        learn_from(grid, learned, agent, lookahead, node)
 
     search(learned, 0, grid.cell(3, 3), grid.cell(30, 3))       # (3, 3) to (11, 3): two pages
     assert real_time.pages_left(learned) == pages - 2
