@@ -1,6 +1,7 @@
-"""Problems drawn from a seed: the thesis's seven types, and the jams.
+"""Problems drawn from a seed: the thesis's seven types, and the jams; and groups that are sent to one place.
 
     make_problem("swap-sides", grid, agents=300, seed=1)
+    make_group(grid, agents=50, seed=1)
 
 The seven types are those of D. Sigurdson, "Automatic Algorithm Selection in Videogame Pathfinding" (MSc thesis,
 University of Alberta, 2018). It gives one sentence to each; the precise form here is ours. In all of them C is the
@@ -11,17 +12,22 @@ agents grows by a tenth at a time. Nobody starts at its own goal; one agent's st
 The jams are for the maps of the same names in `wend.mapgen`, or any map of that shape: rooms joined by something
 narrower. Agents start and end in the half of a room that is farthest from the other rooms: nobody's goal is in the
 doorway, and there is space to let the others pass. `docs/problems.md` describes every kind.
+
+The groups are those of E. Wicks Rivas, R. Souza: "Map Marker". Its three scenarios are drawn without measures; these
+are the ones that give its average path lengths to all five decimals. How its groups on StarCraft maps are placed is
+said by half ("adjacent to the previous agent"); the three ways to do it here are ours.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wend.errors import ProblemError, UnknownNameError
-from wend.grid import Grid
+from wend.grid import Grid, Point
 from wend.mapgen import MAX_NARROW, MAX_SEED, opened, whole
 from wend.problem import Problem
 from wend.search.flood import move_distances
@@ -147,6 +153,96 @@ JAMS: dict[str, Callable[[Grid, int, np.random.Generator], Pairs]] = {
     "door": door,
 }
 PROBLEMS = SEVEN_TYPES | JAMS
+
+
+# --- groups ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Some units, and the one place that all of them are sent to."""
+
+    grid: Grid
+    starts: tuple[Point, ...]   # in the order in which they were placed
+    target: Point
+
+
+def marker_scenario(name: str) -> Group:
+    """One of Map Marker's scenarios: 18 units, in two rows of nine, below an obstacle, and the target above it.
+
+    Corners may be cut. Each row is listed from right to left, the front row first.
+    """
+    if name not in MARKER_SCENARIOS:
+        raise UnknownNameError("Map Marker scenario", name, MARKER_SCENARIOS)
+    rows, (left, right), (near, far) = MARKER_SCENARIOS[name]
+    front = _MARGIN + rows                      # the row of the front units; the target is so many rows above it
+    free = np.ones((front + 2 + _MARGIN, 2 * _MARGIN + 9), dtype=np.bool_)
+    centre = free.shape[1] // 2
+    free[front - far : front - near + 1, centre + left : centre + right + 1] = False
+    starts = tuple((centre + x, front + row) for row in (0, 1) for x in range(4, -5, -1))
+    return Group(Grid(free, corner_cutting=True), starts, (centre, _MARGIN))
+
+
+# How many rows the target is above the front units; the obstacle's columns, 0 being the centre's; and its rows, counted
+# from the front units.
+MARKER_SCENARIOS = {
+    "lonely-tree": (18, (0, 0), (8, 8)),
+    "chinese-wall": (24, (0, 0), (3, 14)),
+    "boulder": (18, (-5, 5), (4, 13)),
+}
+_MARGIN = 8     # open cells on all sides of it
+
+
+def make_group(grid: Grid, *, agents: int, seed: int, chain: str = "line") -> Group:
+    """Draw a start and a target in C, and place the units of a group from the start on.
+
+    Each stands beside the one before: in the `line`, on the first free place in the order of rows and columns, at
+    `random`, on any. A unit that has no place left beside it is followed by one beside the nearest unit that has. Or
+    they stand `compact`, as near to the start as possible.
+    """
+    if chain not in CHAINS:
+        raise UnknownNameError("chain", chain, CHAINS)
+    agents = whole("agents", agents, 1, 2**31 - 1)
+    rng = np.random.default_rng(whole("seed", seed, 0, MAX_SEED))
+    start, target = (int(cell) for cell in _draw(rng, _playground(grid, agents), 2))
+    cells = CHAINS[chain](grid, start, agents, rng)
+    return Group(grid, tuple(grid.xy(cell) for cell in cells), grid.xy(target))
+
+
+def _line(grid: Grid, start: int, agents: int, _: np.random.Generator) -> list[int]:
+    return _chain(grid, start, agents, lambda _: 0)
+
+
+def _random_chain(grid: Grid, start: int, agents: int, rng: np.random.Generator) -> list[int]:
+    return _chain(grid, start, agents, lambda places: int(rng.integers(places)))
+
+
+def _compact(grid: Grid, start: int, agents: int, _: np.random.Generator) -> list[int]:
+    return [int(cell) for cell in _nearest(grid, start, agents)]
+
+
+def _chain(grid: Grid, start: int, agents: int, choose: Callable[[int], int]) -> list[int]:
+    """Cells one after the other; `choose` picks one of so many that are beside the last."""
+    cells = [start]
+    taken = {start}
+    while len(cells) < agents:
+        x, y = grid.xy(cells[-1])
+        by_distance = sorted(cells, key=lambda cell: (cell % grid.width - x) ** 2 + (cell // grid.width - y) ** 2)
+        for cell in by_distance:                # the last one is the first
+            places = sorted(grid.cell(*point) for point in grid.neighbours(grid.xy(cell)))
+            places = [place for place in places if place not in taken]
+            if places:
+                break
+        cells.append(places[choose(len(places))])
+        taken.add(cells[-1])
+    return cells
+
+
+CHAINS: dict[str, Callable[[Grid, int, int, np.random.Generator], list[int]]] = {
+    "line": _line,
+    "random": _random_chain,
+    "compact": _compact,
+}
 
 
 # --- regions -----------------------------------------------------------------------------------------------------

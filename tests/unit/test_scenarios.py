@@ -15,7 +15,17 @@ from wend.errors import ParameterError, ProblemError, UnknownNameError
 from wend.grid import Grid, Point
 from wend.mapgen import generate
 from wend.problem import Problem
-from wend.scenarios import JAMS, PROBLEMS, SEVEN_TYPES, _two_clusters, make_problem
+from wend.scenarios import (
+    CHAINS,
+    JAMS,
+    MARKER_SCENARIOS,
+    PROBLEMS,
+    SEVEN_TYPES,
+    _two_clusters,
+    make_group,
+    make_problem,
+    marker_scenario,
+)
 
 MAPS = {
     "arena": generate("arena", seed=2),
@@ -360,3 +370,74 @@ def test_a_jam_of_your_own() -> None:
     problem = make_problem("corner", grid, agents=6, seed=0)
     assert_sound(problem, 6)
     assert [x <= 3 for x, _ in problem.start_points()] == [True, False] * 3
+
+
+# --- groups --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("chain", CHAINS)
+@pytest.mark.parametrize("name", MAPS)
+def test_groups_stand_in_one_component_with_their_target(name: str, chain: str) -> None:
+    grid = MAPS[name]
+    inside = set(grid.largest_component().tolist())
+    drawn = set()
+    for seed in range(10):
+        group = make_group(grid, agents=50, seed=seed, chain=chain)
+        cells = [grid.cell(*start) for start in group.starts]
+        assert len(set(cells)) == 50
+        assert inside.issuperset([*cells, grid.cell(*group.target)])
+        assert group.starts[0] != group.target
+        drawn.add((group.starts, group.target))
+        again = make_group(grid, agents=50, seed=seed, chain=chain)
+        assert (again.starts, again.target) == (group.starts, group.target)
+    assert len(drawn) == 10
+
+
+def test_a_line_takes_the_first_free_place_and_goes_on_from_the_nearest_unit_when_stuck() -> None:
+    grid = Grid.from_text("""
+        ....
+        ....
+        @@..
+    """)
+    starts = [(2, 1), (1, 0), (0, 0), (0, 1), (1, 1), (2, 0), (3, 0), (3, 1), (2, 2), (3, 2)]
+    found = [make_group(grid, agents=10, seed=seed).starts for seed in range(40)]
+    assert tuple(starts) in found
+    corner = next(group for group in found if group[0] == (0, 0))
+    assert corner == ((0, 0), (1, 0), (2, 0), (3, 0), (2, 1), (1, 1), (0, 1), (3, 1), (2, 2), (3, 2))
+
+
+def test_a_random_chain_steps_from_unit_to_unit_in_the_open() -> None:
+    grid = generate("open", width=200, height=200)
+    group = make_group(grid, agents=20, seed=3, chain="random")
+    beside = [b in grid.neighbours(a) for a, b in zip(group.starts, group.starts[1:], strict=False)]
+    assert sum(beside) >= 17
+    assert group.starts != make_group(grid, agents=20, seed=3).starts
+
+
+def test_a_compact_group_is_a_ball() -> None:
+    for name in ("arena", "caves"):
+        group = make_group(MAPS[name], agents=30, seed=5, chain="compact")
+        assert is_ball(MAPS[name], group.starts[0], list(group.starts))
+
+
+def test_groups_that_cannot_be() -> None:
+    with pytest.raises(UnknownNameError, match=r"unknown chain 'lines'\. Did you mean 'line'"):
+        make_group(MAPS["arena"], agents=5, seed=0, chain="lines")
+    with pytest.raises(ProblemError, match="7 agents need more space"):
+        make_group(Grid.from_text("......"), agents=7, seed=0)
+    with pytest.raises(UnknownNameError, match="unknown Map Marker scenario 'rock'"):
+        marker_scenario("rock")
+
+
+@pytest.mark.parametrize(
+    ("name", "blocked", "rows"), [("lonely-tree", 1, 18), ("chinese-wall", 12, 24), ("boulder", 110, 18)]
+)
+def test_marker_scenarios(name: str, blocked: int, rows: int) -> None:
+    assert name in MARKER_SCENARIOS
+    group = marker_scenario(name)
+    assert np.count_nonzero(~group.grid.passable) == blocked
+    x, y = group.target
+    assert group.starts == tuple((x + dx, y + rows + row) for row in (0, 1) for dx in range(4, -5, -1))
+    assert group.grid.corner_cutting
+    walls = np.argwhere(~group.grid.passable)[:, 1]
+    assert walls.min() + walls.max() == 2 * x       # symmetric about the target's column

@@ -78,6 +78,11 @@ def job_function(name: str) -> Callable[[Job], Row]:
 
 def run_in_world(job: Job) -> Row:
     """Bring the agents of a problem home, and measure how that went."""
+    return run_problem(job, load_problem(load_grid(job["map"], job["connectivity"], job["corner_cutting"]), job))
+
+
+def run_problem(job: Job, problem: Problem) -> Row:
+    """The same for a problem that is not drawn from the job."""
     limits = job["limits"]
     give_up = time.perf_counter() + float(limits["hard_seconds"])
 
@@ -85,10 +90,11 @@ def run_in_world(job: Job) -> Row:
         if time.perf_counter() > give_up:
             raise _HardLimit
 
-    grid = load_grid(job["map"], job["connectivity"], job["corner_cutting"])
-    problem = load_problem(grid, job)
     planner = registry.create(job["algorithm"], **job["parameters"])
     _warm(job["algorithm"], json.dumps(job["parameters"], sort_keys=True))
+    if job.get("rehearse"):
+        rehearsal = registry.create(job["algorithm"], **job["parameters"])
+        World.from_problem(problem, rehearsal, seed=job["instance"], record=False).tick()
     world = World.from_problem(problem, planner, seed=job["instance"], on_violation="record")
     try:
         stopped_by = world.run(

@@ -26,6 +26,7 @@ class Measure:
     of: Callable[[Trace], float | None] | None = None   # None: the job's function says it
     clock: bool = False         # depends on the machine
     percent: bool = False       # a share, shown as a percentage
+    digits: int = 3             # that any other number is shown with
 
 
 def _mean(values: metrics.Floats) -> float | None:
@@ -108,7 +109,13 @@ MEASURES: dict[str, Measure] = {
     "cycles": Measure("cells entered again, per agent", lambda t: _mean(metrics.cycles(t))),
     "detour_ratio": Measure("distance over the shortest, of those at home", lambda t: _mean(metrics.detour_ratio(t))),
     "hard_stops": Measure("sudden stops off the goal, per agent", lambda t: _mean(metrics.hard_stops(t))),
-    "repaths": Measure("searches made anew, per agent", metrics.repaths),
+    "repaths": Measure("searches made anew, per agent", lambda t: metrics.counter(t, "repaths")),
+    "provable_rate": Measure(
+        "share of agents that are promised beforehand to arrive", lambda t: metrics.counter(t, "provable"), percent=True
+    ),
+    "listed_moves": Measure("moves of the plan as listed, per agent", lambda t: metrics.counter(t, "total_moves")),
+    "undo_moves": Measure("moves of the plan that undo others, per agent", lambda t: metrics.counter(t, "undo_moves")),
+    "path_moves": Measure("moves of the paths alone, per agent", lambda t: metrics.counter(t, "path_moves")),
     "peak_density": Measure("largest share of a 5x5 block ever occupied", metrics.peak_density, percent=True),
     "makespan": Measure("ticks until everybody is home", metrics.makespan),
     "sum_of_costs": Measure("ticks until each is home, added up", metrics.sum_of_costs),

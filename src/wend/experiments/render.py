@@ -69,7 +69,7 @@ def metric_name(metric: str) -> str:
 
 
 def _value(measure: Measure, value: float, half_width: float | None = None) -> Cell:
-    """A number as people read it: shares in percent with one decimal, others with three digits and their whole part."""
+    """A number as people read it: shares in percent with one decimal, others with a few digits and their whole part."""
     unit = " %" if measure.percent else ""
     error = "" if half_width is None else "±" + _rounded(measure, half_width, like=value)
     return Cell(_rounded(measure, value, like=value) + unit, error)
@@ -80,7 +80,8 @@ def _rounded(measure: Measure, value: float, *, like: float, sign: str = "") -> 
     if measure.percent:
         value, decimals = 100 * value, 1
     else:
-        decimals = 2 if like == 0 else min(max(2 - math.floor(math.log10(abs(like))), 0), _MOST_DECIMALS)
+        whole = 1 if like == 0 else 1 + math.floor(math.log10(abs(like)))
+        decimals = min(max(measure.digits - whole, 0), _MOST_DECIMALS)
     return f"{round(value, decimals) + 0.0:{sign},.{decimals}f}"      # + 0.0: there is no -0
 
 

@@ -71,6 +71,8 @@ class AlgorithmSpec:
     label: str = ""                                             # in the report; the registry's title by default
     parameters: dict[str, Any] = field(default_factory=dict)
     limits: dict[str, Any] = field(default_factory=dict)        # where its limits differ
+    connectivity: int | None = None                             # where its map differs: 4 or 8
+    rehearse: bool = False                                      # plan once before: what it keeps of a map is there
 
 
 @dataclass(frozen=True)
@@ -163,19 +165,23 @@ class Spec:
         return self.measures[metric] if metric in self.measures else MEASURES[metric]
 
     def contenders(self) -> list[AlgorithmSpec]:
-        """The algorithms that are registered by now, labelled; the others appear when they are."""
+        """The algorithms that are registered by now, labelled; the others appear when they are.
+
+        A job function of one's own may know others: it gets them all.
+        """
         chosen: list[AlgorithmSpec] = []
         for algorithm in self.algorithms:
             names = registry.ALGORITHMS if algorithm.name == EVERY_PLANNER else [algorithm.name]
             for name in names:
-                if name in registry.ALGORITHMS:
-                    label = algorithm.label or registry.ALGORITHMS[name].title
-                    chosen.append(dataclasses.replace(algorithm, name=name, label=label))
+                if name in registry.ALGORITHMS or self.job != "run":
+                    title = registry.ALGORITHMS[name].title if name in registry.ALGORITHMS else name
+                    chosen.append(dataclasses.replace(algorithm, name=name, label=algorithm.label or title))
         return chosen
 
     def missing(self) -> list[str]:
         """The algorithms that the spec names and nobody has registered yet."""
-        return [a.name for a in self.algorithms if a.name not in registry.ALGORITHMS and a.name != EVERY_PLANNER]
+        chosen = {algorithm.name for algorithm in self.contenders()}
+        return [a.name for a in self.algorithms if a.name not in chosen and a.name != EVERY_PLANNER]
 
     def jobs(self, scale: str) -> list[Job]:
         """Everything there is to run, in a fixed order."""
@@ -199,7 +205,7 @@ class Spec:
         job = {
             "job": self.job,
             "map": map,
-            "connectivity": self.problem.connectivity,
+            "connectivity": algorithm.connectivity or self.problem.connectivity,
             "corner_cutting": self.problem.corner_cutting,
             "problem": short if self.problem.kind == "own" else self.problem.kind,
             "scen": self.problem.scen.format(map=short, instance=instance + 1),
@@ -209,6 +215,7 @@ class Spec:
             "parameters": algorithm.parameters,
             "limits": limits,
             "metrics": sorted(self.metrics),
+            **({"rehearse": True} if algorithm.rehearse else {}),
         }
         return {"id": job_id(job), "label": algorithm.label, "view": view, **job}
 
@@ -300,7 +307,8 @@ def _check(spec: Spec) -> None:
         if metric not in spec.metrics:
             raise FormatError("metrics", f"{metric} is shown but not measured: add it to the list")
     for algorithm in spec.contenders():
-        registry.create(algorithm.name, **algorithm.parameters)
+        if algorithm.name in registry.ALGORITHMS:
+            registry.create(algorithm.name, **algorithm.parameters)
         _build(Limits, algorithm.limits, f"limits of {algorithm.name}")
     for table in spec.tables:
         for row, numbers in table.printed.items():

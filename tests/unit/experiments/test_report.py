@@ -11,6 +11,8 @@ import pytest
 from rich.console import Console
 
 from wend.errors import FormatError, ParameterError, UnknownNameError
+from wend.experiments.measures import Measure
+from wend.experiments.render import _value
 from wend.experiments.report import Report, make_report
 from wend.experiments.results import Mean, mean_of, student_quantile
 from wend.experiments.spec import AlgorithmSpec, Claim, Figure, PaperNumber, Scale, Spec, Table, View
@@ -485,3 +487,8 @@ def test_numbers_of_the_paper_stand_beside_ours(store) -> None:
         assert "[75.0 %]" in text
         assert "In brackets: the paper" in text
     assert [entry["printed"] for entry in report.to_json()["tables"][0]["entries"]] == [None, None, 0.75, None]
+
+
+def test_a_measure_may_be_shown_with_more_digits() -> None:
+    assert str(_value(Measure("a length"), 19.512520, 0.25)) == "19.5 ±0.2"
+    assert str(_value(Measure("a length", digits=7), 19.512520, 0.25)) == "19.51252 ±0.25000"

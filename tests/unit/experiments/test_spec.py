@@ -108,6 +108,11 @@ def test_views_limit_the_same_runs_in_several_ways(tmp_path) -> None:
     assert [job["id"] for job in renamed] == [job["id"] for job in jobs]
 
 
+def test_an_algorithm_may_have_its_own_kind_of_neighbours(tmp_path) -> None:
+    jobs = spec_of(tmp_path, SPEC.replace('label = "noisy"', 'label = "noisy"\nconnectivity = 8')).jobs("quick")
+    assert {(job["label"], job["connectivity"]) for job in jobs} == {("LRA*", 4), ("noisy", 8)}
+
+
 def test_a_spec_may_look_at_the_runs_of_another(tmp_path) -> None:
     runs = spec_of(tmp_path)
     look = 'title = "Only a look"\nruns = "RUNS"\n[[tables]]\nid = "t"\ntitle = "T"\nrows = "map"\nvalues = ["ticks"]\n'
@@ -182,3 +187,11 @@ def test_unknown_names_list_the_known(tmp_path) -> None:
         spec_of(tmp_path).jobs("full")
     with pytest.raises(FormatError, match="no such file"):
         load_spec(str(tmp_path / "none.toml"))
+
+
+def test_a_job_of_ones_own_gets_algorithms_that_nobody_registered(tmp_path) -> None:
+    spec = spec_of(tmp_path, 'job = "tests.unit.experiments.own_jobs:fine"\n' + SPEC)
+    assert {(job["algorithm"], job["label"]) for job in spec.jobs("quick")} == {
+        ("lra", "LRA*"), ("lra", "noisy"), ("not-yet-there", "not-yet-there")
+    }  # fmt: skip
+    assert spec.missing() == []

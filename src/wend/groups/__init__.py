@@ -1,0 +1,1 @@
+"""Groups of units: orders to them, and whether they stay together."""
