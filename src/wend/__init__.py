@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from wend.grid import Grid
     from wend.planners.base import Budget, Planner, parameter
     from wend.planners.checks import check_planner
+    from wend.planners.mapp import provable
     from wend.planners.registry import ALGORITHMS, create
     from wend.problem import Problem
     from wend.scenarios import make_problem
@@ -36,6 +37,7 @@ _HOME = {
     "create": "wend.planners.registry",
     "make_problem": "wend.scenarios",
     "parameter": "wend.planners.base",
+    "provable": "wend.planners.mapp",
     "shortest_path": "wend.search.astar",
     "warm_up": "wend.world.world",
 }
@@ -58,6 +60,7 @@ __all__ = [
     "mapgen",
     "metrics",
     "parameter",
+    "provable",
     "shortest_path",
     "warm_up",
 ]

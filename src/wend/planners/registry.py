@@ -15,6 +15,7 @@ from wend.planners.base import Parameter, Planner
 
 SILVER = "Silver: Cooperative Pathfinding (AIIDE 2005)"
 WANG = "Wang, Botea: Fast and Memory-Efficient Multi-Agent Pathfinding (ICAPS 2008)"
+WANG_MAPP = "Wang, Botea: MAPP: a Scalable Multi-Agent Path Planning Algorithm (JAIR 2011)"
 SIGURDSON = "Sigurdson et al.: Multi-Agent Pathfinding with Real-Time Heuristic Search (CIG 2018)"
 
 
@@ -160,6 +161,14 @@ _ALGORITHMS = (
         where="wend.planners.bmaa:Bmaa",
         preset={"heuristic": "blocks", "make_way": True, "push": False, "flow": "none"},
         defaults={"vision": 0.0, "spread": 16},
+    ),
+    Algorithm(
+        key="mapp",
+        title="MAPP",
+        summary="Units slide past each other like tiles; says beforehand who will surely arrive.",
+        paper=WANG_MAPP,
+        online=False,
+        where="wend.planners.mapp:Mapp",
     ),
 )
 

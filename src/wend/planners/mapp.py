@@ -1,0 +1,365 @@
+# mypy: disallow-untyped-calls=False
+"""MAPP: units that slide past each other, with a promise beforehand who will arrive.
+
+Ko-Hsin Cindy Wang, Adi Botea: MAPP: a Scalable Multi-Agent Path Planning Algorithm with Tractability and Completeness
+Guarantees. JAIR 42 (2011), pp. 55-90.
+
+Every unit gets one path, along which a blank can always be fetched to where it is needed next. Units advance in turn;
+who is in the way is pushed along the alternate path around the unit that wants to pass. When nobody can advance, moves
+are undone until everybody has a blank ahead, and the next step begins. Each step brings at least one unit home.
+
+    paper                                            here
+    alternate paths (5.2)                            search/alternates.py
+    paths, SLIDABLE, TI, AC (4, 5.2, 7)              search/slidable.py
+    progression, repositioning, RC (5.3, 5.4, 8)     search/sliding.py
+    overview (Alg. 1), attempt-all                   Mapp._play
+    (moves at the same time)                         search/compaction.py
+
+Work: all of it in the first tick, and after an order or an edit that concerns the plan; O(units) in every other tick.
+
+Deviations and open points
+- MAPP moves along rows and columns, also on maps with diagonals.
+- Rounds: where the paper stops, everybody gets a new path from where it stands, those at home included, as long as
+  that brings more units home every now and then; `rounds=1` is the paper's.
+- What the paper prints is a sequence of single moves. Here they are made at the same time where the order of each
+  unit's moves and of the visits to each cell allows; `trim` also leaves out excursions that nobody needed.
+- Without `attempt_all`, units that are not provable stay where they are; they are pushed, and come back. The paper
+  takes them off the map.
+- A unit that is not provable can stand on the target of one that is. So the promise is unconditional, and breaking it
+  an internal error, where all units are provable; elsewhere `provable_left` counts the provable units not home.
+- Of units with the same goal, the one that stands there has it, else the first; the others have no path.
+- Pinned agents at home and agents of the program are walls of the plan. Where one stands in the way of a planned move,
+  the units behind it wait; after `patience_ticks` everything is planned anew from where it is, as after an order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wend.grid import Point
+from wend.planners import registry
+from wend.planners.base import Budget, Planner, Proposal, State, parameter
+from wend.problem import Problem
+from wend.search import compaction, slidable, sliding
+from wend.search.alternates import REUSED, SEARCHED, AlternatePaths, alternates_after, alternates_of
+from wend.search.kernel import NO_CELL
+from wend.search.slidable import Pathfinder, Paths, Plans
+
+_NO_MOVE = -1
+_FRUITLESS_ROUNDS = 3       # rounds that bring nobody more home, after which nothing more is tried
+
+_CONDITIONS = {
+    slidable.SHARED_TARGET: "its goal is also another agent's",
+    slidable.INITIAL_BLANK: "initial blank: the first cell of every path it could take is occupied",
+    slidable.ALTERNATES: "alternate connectivity: there is no way around this cell",
+    slidable.ISOLATION: "target isolation: this target is in the way of another path",
+    slidable.WALLED_IN: "an agent that does not move stands in the way",
+    slidable.CYCLE: "target isolation: its path and those of others cross each other's targets in a circle",
+    slidable.BUFFER: "buffer zone: too few blanks behind the last tunnel, which ends here",
+    slidable.NO_WAY: "no path along rows and columns leads there",
+}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What can be said about an agent before anything moves."""
+
+    agent: int
+    provable: bool
+    condition: str      # the condition that fails, empty if the agent is provable
+    at: Point | None    # where it fails
+
+    def __str__(self) -> str:
+        why = "" if self.at is None else f"{self.condition} at ({self.at[0]}, {self.at[1]})"
+        return f"agent {self.agent}: {'provable' if self.provable else 'not provable'}{why and ', '}{why}"
+
+
+@dataclass
+class _Solution:
+    """The moves of a plan, one after the other, and what there is to know about them."""
+
+    unit: NDArray[np.int32]
+    to: NDArray[np.int32]
+    first: Plans                # the paths and verdicts of the first round
+    home: int                   # units at their goals in the end
+    counters: dict[str, int]
+
+
+@dataclass
+class Mapp(Planner):
+    """MAPP, with all of its extensions or any of them."""
+
+    target_isolation: bool = parameter(True, "relax target isolation (TI): paths may cross the targets of others")
+    alternate_connectivity: bool = parameter(True, "relax alternate connectivity (AC): paths may lead through tunnels")
+    counting: bool = parameter(True, "undo each unit's moves only as far as it must (RC), not all in reverse order")
+    minimal_rollback: bool = parameter(False, "undo even fewer moves: choose beforehand which ones (ours)")
+    inline_return: bool = parameter(False, "units that were pushed walk back as soon as they can (ours)")
+    attempt_all: bool = parameter(True, "move the units that are not provable too, after the others")
+    rounds: int = parameter(20, "times that everybody may be planned anew when nobody gets on; 1: the paper", minimum=1)
+    trim: bool = parameter(True, "leave out excursions that nobody needed when moves are made at the same time")
+    alternates_folder: str = parameter("", "keep the alternate paths of maps in this folder; empty: in memory only")
+    patience_ticks: int = parameter(16, "ticks that an agent outside the plan may hold it up", minimum=1)
+
+    def bind(self, state: State, seed: int) -> None:
+        super().bind(state, seed)
+        self._alternates: AlternatePaths | None = None
+        self._pathfinder: Pathfinder | None = None
+        self._changed: list[int] = []               # cells edited since the alternate paths were last looked at
+        self._stale = True                          # a new plan is needed
+        self._held_up = 0                           # ticks for which somebody outside the plan has been in the way
+        self._left_over = 0                         # units that the plan does not bring home
+        self._made_at = 0                           # tick of the last plan
+        self._counters: dict[str, int] = {}
+        self._plans_made = 0
+        self._posts = np.empty(0, np.bool_)         # bool[agents]  who was pinned at home when the plan was made
+        self._agent = np.empty(0, np.int32)         # int32[units]  the agent that each unit of the plan is
+        self._at = np.empty(0, np.int32)            # int32[units]  where the plan has it
+        self._follow(self._agent, self._at)         # sets _moves, _upcoming (int32[units]) and _done (bool[moves])
+
+    # --- the plan in the world ---------------------------------------------------------------------------------------
+
+    def plan(self, proposal: Proposal, budget: Budget) -> None:
+        agents = self.state.agents
+        if self._is_overtaken():
+            self._make_plan(budget)
+        if self._upcoming.size == 0:
+            return
+        taken = np.zeros(self.state.grid.size, np.uint8)
+        outside = np.flatnonzero(~agents.controlled & (agents.cell != NO_CELL))
+        taken[agents.cell[outside]] = taken[proposal.next_cell[outside]] = 1
+        turns = np.sort(self._upcoming[self._upcoming != _NO_MOVE])
+        held_up = compaction.advance(
+            self._moves, self._upcoming, turns, self._done, self._agent, self.state.occupant, taken,
+            proposal.next_cell, proposal.waits_for,
+        )  # fmt: skip
+        self._held_up = self._held_up + 1 if held_up else 0
+        self._at = proposal.next_cell[self._agent]
+
+    def _is_overtaken(self) -> bool:
+        """Whether the plan no longer holds, or a new one may do better."""
+        agents = self.state.agents
+        here = agents.cell[self._agent]
+        if self._stale or (here[here != NO_CELL] != self._at[here != NO_CELL]).any():
+            return True
+        pinned = agents.pinned[self._agent] & (here == agents.goal[self._agent])
+        if (pinned & (self._upcoming != _NO_MOVE)).any():
+            return True
+        if self._held_up >= self.patience_ticks:
+            return True
+        if self._left_over == 0 or self.state.tick - self._made_at < self.patience_ticks:
+            return False
+        outside = (~agents.controlled & (agents.cell != NO_CELL)).any()
+        posts = agents.pinned & (agents.cell == agents.goal)
+        idle = not (self._upcoming != _NO_MOVE).any()
+        return bool(idle and (outside or not np.array_equal(posts, self._posts)))
+
+    def _make_plan(self, budget: Budget) -> None:
+        """Plan for everybody from where they stand."""
+        agents, grid = self.state.agents, self.state.grid
+        there = agents.cell != NO_CELL
+        post = agents.pinned & (agents.cell == agents.goal)
+        self._agent = np.flatnonzero(there & agents.controlled & ~post).astype(np.int32)
+        starts = self._at = agents.cell[self._agent]
+        obstacles = agents.cell[there & (post | ~agents.controlled)]
+        solution = self.solve(starts, agents.goal[self._agent], obstacles, budget)
+        unit, to = solution.unit, solution.to
+        if self.trim:
+            unit, to = compaction.trim(starts, unit, to, grid.size)
+        self._follow(unit, to)
+        self._posts = post
+        self._stale, self._held_up, self._made_at = False, 0, self.state.tick
+        self._left_over = starts.size - solution.home
+        self._plans_made += 1
+        self._counters = {
+            **solution.counters,
+            "executed_moves": int(unit.size),
+            "makespan_ticks": int(compaction.schedule(self._moves).max(initial=0)),
+            "repaths": self._plans_made - 1,
+        }
+
+    def _follow(self, unit: NDArray[np.int32], to: NDArray[np.int32]) -> None:
+        """Make these moves from now on."""
+        self._moves = compaction.link(self._at, unit, to, self.state.grid.size)
+        self._upcoming, self._done = self._moves.following_first.copy(), np.zeros(unit.size, np.bool_)
+
+    # --- the algorithm -----------------------------------------------------------------------------------------------
+
+    def solve(
+        self, starts: NDArray[np.int32], goals: NDArray[np.int32], obstacles: NDArray[np.int32], budget: Budget
+    ) -> _Solution:
+        """Find the moves, one after the other, that bring the units from their starts to their goals."""
+        pathfinder = self._find_alternates()
+        with pathfinder.alternates.lock:
+            goals = _without_twins(starts, goals)
+            counters = dict.fromkeys(("alternates_searched", "alternates_reused"), 0)
+            cells, ended, best, kept, first = starts, starts, -1, 0, None
+            moves: list[tuple[NDArray[np.int32], NDArray[np.int32]]] = []
+            tallies: list[dict[str, int]] = []
+            seen = {cells.tobytes()}
+            while len(moves) < min(self.rounds, kept + _FRUITLESS_ROUNDS):
+                before = pathfinder.expansions
+                plans = self._find_paths(pathfinder, cells, goals, obstacles)
+                budget.spend(pathfinder.expansions - before)
+                first = first or plans
+                crowd, log, tally = self._play(pathfinder, plans, cells, goals)
+                home = int((crowd.cell == goals).sum())
+                if first is plans and plans.provable.all() and home < goals.size:
+                    raise AssertionError(f"{goals.size} units were promised to arrive, {home} did: please report this")
+                searched = pathfinder.alternates.alternates.tally
+                counters["alternates_searched"] += int(searched[SEARCHED])
+                counters["alternates_reused"] += int(searched[REUSED])
+                cells = crowd.cell
+                moves.append((log.unit[: tally["total_moves"]].copy(), log.to[: tally["total_moves"]].copy()))
+                tallies.append(tally)
+                if home > best:
+                    best, kept, ended = home, len(moves), cells
+                if home == goals.size or not self.attempt_all or cells.tobytes() in seen:
+                    break
+                seen.add(cells.tobytes())
+            assert first is not None
+            if self.alternates_folder:
+                pathfinder.alternates.keep_in(self.alternates_folder)
+        provable = first.provable
+        counters |= {name: sum(tally[name] for tally in tallies[:kept]) for name in tallies[0]} | {"rounds": kept}
+        counters["path_moves"] = int(np.maximum(np.diff(first.paths.begin) - 1, 0).sum())
+        counters["provable"] = int(provable.sum())
+        counters["provable_left"] = int((provable & (ended != goals)).sum())
+        unit, to = (np.concatenate([part[k] for part in moves[:kept]]) for k in (0, 1))
+        return _Solution(unit, to, first, best, counters)
+
+    def _find_alternates(self) -> Pathfinder:
+        """The alternate paths of the map as it is now, and a workspace for the searches."""
+        grid = self.state.grid
+        if self._alternates is None:
+            self._alternates = alternates_of(grid, self.alternates_folder or None)
+        elif self._changed:
+            self._alternates = alternates_after(self._alternates, grid, np.array(self._changed, np.int32))
+        self._changed = []
+        if self._pathfinder is None:
+            self._pathfinder = Pathfinder(self._alternates)
+        self._pathfinder.alternates = self._alternates
+        return self._pathfinder
+
+    def _find_paths(
+        self,
+        pathfinder: Pathfinder,
+        starts: NDArray[np.int32],
+        goals: NDArray[np.int32],
+        obstacles: NDArray[np.int32],
+    ) -> Plans:
+        return pathfinder.plan(
+            starts, goals, obstacles,
+            target_isolation=self.target_isolation, alternate_connectivity=self.alternate_connectivity,
+            only_provable=not self.attempt_all,
+        )  # fmt: skip
+
+    def _play(
+        self, pathfinder: Pathfinder, plans: Plans, starts: NDArray[np.int32], goals: NDArray[np.int32]
+    ) -> tuple[sliding.Crowd, sliding.Log, dict[str, int]]:
+        """Algorithm 1, l. 5-8: progression and repositioning in turn, while somebody gets home."""
+        tables, known = pathfinder.alternates.grid.tables, pathfinder.alternates.alternates
+        paths = plans.paths
+        crowd = sliding.make_crowd(plans, pathfinder.alternates.grid.size, starts, goals)
+        log = sliding.make_log(crowd.occupant.size, starts.size)
+        tally, undone = crowd.tally, 0
+        seen: set[bytes] = set()
+        while True:
+            solved = int(tally[sliding.SOLVED])
+            sliding.begin_step(paths, crowd, log)
+            if not (~crowd.solved & (crowd.cell != goals)).any():
+                break
+            step = tables, paths, known.begin, known.cells, crowd
+            while sliding.progress(*step, log, self.inline_return) == sliding.ROOM_NEEDED:
+                room = crowd.occupant.size
+                moves, guests = int(tally[sliding.MOVES]) + room, int(tally[sliding.GUESTS]) + room
+                log = sliding.longer(log, moves + moves // 2, guests + guests // 2)
+            active = ~crowd.solved
+            if not (active & (crowd.cell != goals)).any():
+                break
+            got_on = int(tally[sliding.SOLVED]) > solved
+            if not got_on and not (active & plans.provable).any():
+                break
+            if got_on:
+                seen.clear()
+            log, moves = self._reposition(paths, crowd, log)
+            undone += moves
+            state = crowd.cell.tobytes()
+            if state in seen:
+                break
+            seen.add(state)
+        return crowd, log, {
+            "total_moves": int(tally[sliding.MOVES]), "undo_moves": undone,
+            "push_moves": int(tally[sliding.PUSHES]), "progressions": int(tally[sliding.STEP]),
+        }  # fmt: skip
+
+    def _reposition(self, paths: Paths, crowd: sliding.Crowd, log: sliding.Log) -> tuple[sliding.Log, int]:
+        """Undo moves until everybody is well positioned; the number of moves that this took."""
+        ended = int(crowd.tally[sliding.STEP_ENDED])
+        log = sliding.longer(log, 2 * ended - int(crowd.tally[sliding.STEP_BEGAN]) + 1)
+        answer = sliding.ASTRAY
+        if self.minimal_rollback:
+            answer = sliding.reposition_minimally(paths, crowd, log)
+        elif self.counting:
+            answer = sliding.reposition_by_counting(paths, crowd, log)
+        if answer != sliding.DONE:
+            sliding.take_back(paths, crowd, log, ended)
+            answer = sliding.reposition_by_reversing(paths, crowd, log)
+        if answer != sliding.DONE:
+            raise AssertionError("a repositioning step did not end well positioned: please report this")
+        return log, int(crowd.tally[sliding.MOVES]) - ended
+
+    def counters(self) -> dict[str, int]:
+        return dict(self._counters)
+
+    # --- events ------------------------------------------------------------------------------------------------------
+
+    def agent_added(self, agent: int) -> None:
+        self._stale = self._stale or bool(self.state.agents.controlled[agent])
+
+    def agent_removed(self, agent: int) -> None:
+        """The moves of the others remain what they are, without those of this one."""
+        gone = np.flatnonzero(self._agent == agent)
+        if gone.size:
+            left = ~self._done & (self._moves.unit != gone[0])
+            self._follow(self._moves.unit[left], self._moves.to[left])
+
+    def agent_retasked(self, agent: int) -> None:
+        self._stale = self._stale or bool(self.state.agents.controlled[agent])
+
+    def cells_changed(self, cells: NDArray[np.int32]) -> None:
+        self._changed += cells.tolist()
+        blocked = np.zeros(self.state.grid.size, np.bool_)
+        blocked[cells] = ~self.state.grid.passable.ravel()[cells]
+        cut = blocked[self._moves.to[~self._done]].any()
+        self._stale = self._stale or bool(cut) or self._left_over > 0
+
+
+def _without_twins(starts: NDArray[np.int32], goals: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The goals, with NO_CELL for units whose goal is another's: who stands there has it, else the first."""
+    order = np.lexsort((np.arange(goals.size), starts != goals))
+    _, first = np.unique(goals[order], return_index=True)
+    own = np.full(goals.size, NO_CELL, np.int32)
+    own[order[first]] = goals[order[first]]
+    return own
+
+
+def provable(problem: Problem, **parameters: Any) -> list[Verdict]:
+    """Say of each agent of a problem whether MAPP promises to bring it home, and if not, why; nothing is moved.
+
+    `parameters` are those of the planner, such as `target_isolation=False`.
+    """
+    planner = registry.create("mapp", **parameters)
+    assert isinstance(planner, Mapp)
+    pathfinder = Pathfinder(alternates_of(problem.grid, planner.alternates_folder or None))
+    with pathfinder.alternates.lock:
+        goals = _without_twins(problem.starts, problem.goals)
+        plans = planner._find_paths(pathfinder, problem.starts, goals, np.empty(0, np.int32))
+    verdicts = []
+    for agent, (reason, at) in enumerate(zip(plans.reason.tolist(), plans.at.tolist(), strict=True)):
+        place = None if at == NO_CELL else problem.grid.xy(at)
+        verdicts.append(Verdict(agent, reason == slidable.PROVABLE, _CONDITIONS.get(reason, ""), place))
+    return verdicts
