@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from wend.experiments.runner import Tally
     from wend.grid import Grid
-    from wend.planners.base import Parameter
+    from wend.planners.base import Parameter, Planner
     from wend.problem import Problem
     from wend.world.trace import Trace
     from wend.world.world import World
@@ -102,7 +102,8 @@ def solve(
     context: typer.Context,
     map: Annotated[str, typer.Argument(help="A .map file, a name (bg512/AR0414SR), or a generator (arena:seed=3).")],
     scen: Annotated[str | None, typer.Option(help="A .scen file or a name in the data folder; its first rows.")] = None,
-    problem: Annotated[str, typer.Option(help="Drawn from the seed if there is no --scen.")] = "random",
+    problem: Annotated[str, typer.Option(help="Drawn from the seed, unless --scen; group: all to one.")] = "random",
+    mode: Annotated[str, typer.Option(help="The order to a group: move or attack_move.")] = "move",
     agents: Annotated[int, typer.Option(help="How many agents.")] = 100,
     algorithm: Annotated[str, typer.Option(help="Which one: see `wend algorithms`.")] = "weave",
     seed: Annotated[int, typer.Option(help="What the problem and the planner draw from.")] = 0,
@@ -112,6 +113,7 @@ def solve(
     connectivity: Connectivity = 8,
     corner_cutting: CornerCutting = False,
     out: Annotated[Path | None, typer.Option(help="Save the run to this file (.wend).")] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Move nobody; say who will surely arrive (mapp).")] = False,
     json: Json = False,
 ) -> None:
     """Bring agents to their goals, and say how well it went."""
@@ -129,11 +131,18 @@ def solve(
     if out is not None:
         check_writable(out)
     grid = Grid.load(source, connectivity=connectivity, corner_cutting=corner_cutting)
-    task = _problem(grid, scen, problem, agents, seed)
+    task = None if problem == "group" and scen is None else _problem(grid, scen, problem, agents, seed)
+    if explain and task is None:
+        raise ParameterError("--explain is for problems in which every agent has a goal of its own, not for a group")
+    if explain and task is not None:
+        return _explain(algorithm, task, given, json)
     talk = _talk()
     with talk.status("loading kernels (some seconds on the first run of a version) ..."):
         warm_up(planner)
-    world = World.from_problem(task, planner, seed=seed, on_violation="record")
+    if task is None:
+        world = _ordered_group(grid, planner, agents, seed, mode)
+    else:
+        world = World.from_problem(task, planner, seed=seed, on_violation="record")
     with _progress(talk, max_ticks) as progress:
         try:
             stopped_by = world.run(max_ticks=max_ticks, time_limit_s=time_limit, budget=budget, progress=progress)
@@ -163,6 +172,23 @@ def solve(
     raise typer.Exit(1 if world.violations else 0)
 
 
+def _explain(algorithm: str, task: Problem, given: dict[str, Any], json: bool) -> None:
+    """Print who is promised to arrive, and why the others are not."""
+    if algorithm != "mapp":
+        raise ParameterError(f"{algorithm} promises nothing beforehand: --explain needs --algorithm mapp")
+    from wend.planners.mapp import provable
+
+    verdicts = provable(task, **given)
+    if json:
+        listed = [{"agent": v.agent, "provable": v.provable, "condition": v.condition, "at": v.at} for v in verdicts]
+        _print_json({"agents": len(verdicts), "provable": sum(v.provable for v in verdicts), "verdicts": listed})
+        return
+    for verdict in verdicts:
+        if not verdict.provable:
+            print(verdict)
+    print(f"{sum(v.provable for v in verdicts)} of {len(verdicts)} agents are provable")
+
+
 def _problem(grid: Grid, scen: str | None, kind: str, agents: int, seed: int) -> Problem:
     from wend.problem import Problem
     from wend.scenarios import make_problem
@@ -171,6 +197,17 @@ def _problem(grid: Grid, scen: str | None, kind: str, agents: int, seed: int) ->
     if scen is not None:
         return Problem.from_scen(grid, load_scenario(scen), agents=agents)
     return make_problem(kind, grid, agents=agents, seed=seed)
+
+
+def _ordered_group(grid: Grid, planner: Planner, agents: int, seed: int, mode: str) -> World:
+    """A world in which a crowd has been ordered to one place."""
+    from wend.scenarios import make_group
+    from wend.world.world import World
+
+    group = make_group(grid, agents=agents, seed=seed, chain="compact")
+    world = World(grid, planner, seed=seed, on_violation="record")
+    world.order_group([world.add(start) for start in group.starts], group.target, mode)
+    return world
 
 
 def _print_result(trace: Trace, json: bool) -> None:

@@ -11,16 +11,21 @@ are float arrays over those agents, NaN where a number does not exist. Conventio
 - cycles (Silver 2005): how often an agent enters a cell where it has been before.
 - makespan and sum of costs (multi-agent path finding): ticks until everybody is home for good, in all and added up;
   they do not exist while somebody is not home.
+- cohesion (Wicks Rivas and Souza, "Map Marker"): how far a group that was ordered as one is spread, and whether an
+  obstacle parts it; see wend.groups.cohesion. It exists where there was a group order.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wend.grid import Grid
+from wend.groups.cohesion import is_separated, splits, spread
 from wend.search.astar import shortest_path
 from wend.search.kernel import NO_CELL
 from wend.world.trace import ABSENT, WAIT, Event, Trace
@@ -207,16 +212,84 @@ def peak_density(trace: Trace) -> float:
     return peak
 
 
-def repaths(trace: Trace) -> float | None:
-    """Searches that the planner made anew, per agent; None if the trace does not say."""
+def counter(trace: Trace, name: str) -> float | None:
+    """What the planner counted under a name (`repaths`, `provable`, ...), per agent; None if the trace does not say."""
     agents = counted(trace).size
-    made = trace.meta.get("counters", {}).get("repaths")
-    return None if made is None or agents == 0 else made / agents
+    found = trace.meta.get("counters", {}).get(name)
+    return None if found is None or agents == 0 else found / agents
 
 
 def expansions(trace: Trace) -> int:
     """Nodes that the planner expanded in all."""
     return int(trace.expansions.sum())
+
+
+def group_spread(trace: Trace) -> Floats:
+    """[ticks + 1] the mean distance of the units from their common centre, in the group that was ordered last by then.
+
+    Those count that are on the map; NaN where there are none, and before the first group order.
+    """
+    cells = trace.positions()
+    spreads = np.full(trace.ticks + 1, math.nan)
+    orders = _group_orders(trace)
+    changes = [*(order.tick for order in orders), trace.ticks + 1]
+    for order, (begin, end) in zip(orders, itertools.pairwise(changes), strict=True):
+        for tick in range(begin, end):
+            at = cells[tick, order.data["agents"]]
+            there = at[at >= 0]
+            if there.size:
+                spreads[tick] = spread(_places(trace, there)[np.newaxis])[0]
+    return spreads
+
+
+def cohesion(trace: Trace) -> dict[str, Any] | None:
+    """How well the group of the last group order kept together since then; None if there was no such order.
+
+    `members` (who was ordered), `spread_mean` and `spread_peak` (over the ticks since the order, in cells) and
+    `separated` (whether obstacles that stood all that time parted those who are still on the map, or keep them apart).
+    """
+    orders = _group_orders(trace)
+    if not orders:
+        return None
+    order = orders[-1]
+    spreads = group_spread(trace)[order.tick :]
+    return {
+        "members": list(order.data["agents"]),
+        "spread_mean": _mean(spreads),
+        "spread_peak": None if np.isnan(spreads).all() else float(np.nanmax(spreads)),
+        "separated": _is_parted(trace, order),
+    }
+
+
+def _group_orders(trace: Trace) -> list[Event]:
+    return sorted(trace.events_of("group"), key=lambda event: event.tick)
+
+
+def _is_parted(trace: Trace, order: Event) -> bool:
+    walks = trace.positions()[order.tick :, order.data["agents"]].T
+    walks = walks[(walks >= 0).all(axis=1)]
+    if len(walks) == 0:
+        return False
+    ground = _ground(trace, order.tick)
+    if len(set(ground.component[walks[:, [0, -1]]].ravel().tolist())) > 1:
+        return True
+    paths = [[(x, y) for x, y in _places(trace, walk).tolist()] for walk in walks]
+    return is_separated(splits(ground, paths))
+
+
+def _ground(trace: Trace, since: int) -> Grid:
+    """The map with those walls alone that have stood all the time since a tick."""
+    passable = trace.grid.passable.copy()
+    for event in trace.events_of("blocked", "unblocked"):
+        if event.kind == "unblocked" or event.tick <= since:
+            for x, y in event.data["cells"]:
+                passable[y, x] = event.kind == "unblocked"
+    return Grid(passable, connectivity=trace.grid.connectivity, corner_cutting=trace.grid.corner_cutting)
+
+
+def _places(trace: Trace, cells: NDArray[np.int32]) -> NDArray[np.int32]:
+    """[cells, 2] column and row of each."""
+    return np.stack([cells % trace.grid.width, cells // trace.grid.width], axis=-1)
 
 
 def _last_orders(trace: Trace) -> list[Event]:
@@ -228,6 +301,7 @@ def _last_orders(trace: Trace) -> list[Event]:
 def summary(trace: Trace) -> dict[str, Any]:
     """The numbers that `wend solve` prints, by name. Means are over the agents for which the number exists."""
     latency = first_move_ticks(trace)
+    together = cohesion(trace) or {}
     return {
         "agents": int(counted(trace).size),
         "ticks": trace.ticks,
@@ -243,4 +317,5 @@ def summary(trace: Trace) -> dict[str, Any]:
         "plan_seconds": float(trace.plan_ms.sum()) / 1000,
         "tick_ms": tick_ms(trace),
         "first_move_ticks_max": None if np.isnan(latency).all() else int(np.nanmax(latency)),
+        **{key: together.get(key) for key in ("spread_mean", "spread_peak", "separated")},
     }

@@ -61,6 +61,22 @@ class WorldMachine(RuleBasedStateMachine):
         assert self.world.grid.reachable(self.world.position(agent), answer.goal)
         assert answer.reachable == self.world.grid.reachable(self.world.position(agent), goal)
 
+    @precondition(lambda self: self.there - self.mine)
+    @rule(data=st.data(), place=places, mode=st.sampled_from(["move", "attack_move"]))
+    def order_group(self, data, place, mode) -> None:
+        theirs = sorted(self.there - self.mine)
+        group = data.draw(st.lists(st.sampled_from(theirs), min_size=1, max_size=12, unique=True))
+        before = {agent: self.world.goal(agent) for agent in self.there}
+        answers = self.world.order_group(group, place, mode)
+        assert [answer.agent for answer in answers] == group
+        assert len({answer.goal for answer in answers}) == len(group)
+        for answer in answers:
+            here = self.world.position(answer.agent)
+            assert self.world.goal(answer.agent) == answer.goal
+            assert self.world.grid.reachable(here, answer.goal)
+            assert answer.reachable or not self.world.grid.reachable(here, place)
+        assert all(self.world.goal(agent) == before[agent] for agent in self.there.difference(group))
+
     @precondition(lambda self: self.there)
     @rule(data=st.data(), pinned=st.booleans())
     def pin(self, data, pinned) -> None:
@@ -100,6 +116,10 @@ class WorldMachine(RuleBasedStateMachine):
         for agent in there:
             assert self.world.grid.is_free(self.world.position(agent))
             assert self.world.agent_state(agent).name
+            heading = self.world.grid.xy(int(self.world.state.agents.goal[agent]))
+            if agent not in self.mine:
+                assert self.world.grid.reachable(self.world.position(agent), heading)
+                assert heading == [*self.world.waypoints(agent), self.world.goal(agent)][0]
 
     def teardown(self) -> None:
         if hasattr(self, "world"):

@@ -18,8 +18,8 @@ from wend.cli import main
 SOLVE_KEYS = {
     "algorithm", "parameters", "map", "agents", "seed", "ticks", "completed", "completion_rate",
     "completion_ticks_mean", "completion_seconds_mean", "distance_mean", "path_length_mean", "makespan", "sum_of_costs",
-    "expansions", "plan_seconds", "tick_ms", "first_move_ticks_max", "stopped_by", "state_hash", "violations",
-    "peak_rss_mb",
+    "expansions", "plan_seconds", "tick_ms", "first_move_ticks_max", "spread_mean", "spread_peak", "separated",
+    "stopped_by", "state_hash", "violations", "peak_rss_mb",
 }  # fmt: skip
 
 
@@ -62,11 +62,26 @@ def test_solve_prints_every_key_and_nothing_else(wend: Wend, tmp_path) -> None:
     assert answer.code == 0
     assert set(answer.json) == SOLVE_KEYS
     assert answer.json["agents"] == 12
+    assert [answer.json[key] for key in ("spread_mean", "spread_peak", "separated")] == [None, None, None]
     assert answer.json["parameters"] == {"noise": 1, "calm_moves": 5}
     assert set(answer.json["tick_ms"]) == {"p50", "p99", "max"}
     trace = Trace.load(tmp_path / "run.wend")
     assert (trace.agents, trace.ticks) == (12, answer.json["ticks"])
     assert trace.meta["state_hash"] == answer.json["state_hash"]
+
+
+def test_solve_orders_a_group_to_one_place(wend: Wend, tmp_path) -> None:
+    words = ("--problem", "group", "--agents", 12, "--algorithm", "lra", "--json")
+    answer = wend("solve", "open:width=40", "--mode", "attack_move", *words, "--out", "run.wend")
+    assert (answer.code, answer.json["completed"]) == (0, 12)
+    assert 1 < answer.json["spread_mean"] <= answer.json["spread_peak"] < 8
+    assert answer.json["separated"] is False
+    goals = Trace.load(tmp_path / "run.wend").goals()
+    assert len(set(goals)) == 12
+    assert max(x for x, _ in goals) - min(x for x, _ in goals) < 8
+    assert "attack_move" in wend("solve", "open:width=40", "--mode", "charge", *words).err
+    assert "--explain" in wend("solve", "open:width=40", "--explain", *words).err
+
 
 
 def test_solve_repeats_itself_and_heeds_the_seed(wend: Wend) -> None:

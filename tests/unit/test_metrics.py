@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from wend import Grid, Trace, World, metrics
+from wend.errors import FormatError
 from wend.world.trace import Event
 
 W, N, E, S, WEST, NE, SE = 0, 1, 2, 3, 4, 5, 6
@@ -85,13 +86,13 @@ def test_crowds() -> None:
     assert metrics.peak_density(stops) == pytest.approx(2 / 4)      # at the end, at 2 and 4: cells 2 to 5
     alone = trace_of("...\n...\n...", [((1, 1), (1, 1))], [[W]])
     assert metrics.peak_density(alone) == pytest.approx(1 / 9)
-    assert metrics.repaths(alone) is None
+    assert metrics.counter(alone, "repaths") is None
     world = World(Grid.from_text("......"), "lra")
     world.add((0, 0), (5, 0))
     world.add((5, 0), (0, 0))
     for _ in range(4):
         world.tick()
-    assert metrics.repaths(world.trace()) == 1      # each met the other once, and searched again
+    assert metrics.counter(world.trace(), "repaths") == 1      # each met the other once, and searched again
 
 
 @pytest.mark.small
@@ -121,3 +122,108 @@ def test_nobody_and_nothing() -> None:
     numbers = metrics.summary(empty)
     assert (numbers["agents"], numbers["completion_rate"], numbers["distance_mean"]) == (0, 1.0, None)
     assert (numbers["makespan"], numbers["first_move_ticks_max"], numbers["tick_ms"]["max"]) == (0, None, 0.0)
+
+
+# --- cohesion --------------------------------------------------------------------------------------------------------
+
+# A long wall with a gap at either end: two ways from west to east.
+WALL = [(x, y) for x in (14, 15) for y in range(2, 19)]
+TWO_WAYS = Grid.from_text("\n".join("".join("@" if (x, y) in WALL else "." for x in range(30)) for y in range(21)))
+
+
+def group(tick: int, agents: list[int]) -> Event:
+    return Event(tick, "group", None, {"agents": agents, "target": (0, 0), "mode": "move"})
+
+
+def marched(mode: str) -> World:
+    """Eleven units west of the wall, ordered to the east of it."""
+    world = World(TWO_WAYS, "lra")
+    world.order_group([world.add((2, y)) for y in range(5, 16)], (27, 10), mode)
+    world.run(max_ticks=100)
+    return world
+
+
+@pytest.mark.small
+def test_the_spread_is_that_of_the_group_that_was_ordered_last() -> None:
+    """0 and 1 walk apart, and are a group from tick 1 on; 2 and 3 stand three cells apart, and are one from tick 3."""
+    run = trace_of(
+        "..........\n..........",
+        [((4, 0), (0, 0)), ((5, 0), (9, 0)), ((0, 1), (0, 1)), ((3, 1), (3, 1))],
+        [[WEST, E, W, W]] * 4,
+    )
+    assert np.isnan(metrics.group_spread(run)).all()
+    assert metrics.cohesion(run) is None
+    run.events += [group(3, [2, 3]), group(1, [0, 1])]
+    assert np.isnan(metrics.group_spread(run)[0])
+    assert metrics.group_spread(run)[1:].tolist() == [1.5, 2.5, 1.5, 1.5]
+    assert metrics.cohesion(run) == {"members": [2, 3], "spread_mean": 1.5, "spread_peak": 1.5, "separated": False}
+    run.events[-2:] = [group(1, [0, 1])]
+    assert metrics.cohesion(run) == {"members": [0, 1], "spread_mean": 3.0, "spread_peak": 4.5, "separated": False}
+    numbers = metrics.summary(run)
+    assert (numbers["spread_mean"], numbers["spread_peak"], numbers["separated"]) == (3.0, 4.5, False)
+
+
+@pytest.mark.small
+def test_who_has_left_the_map_no_longer_counts() -> None:
+    world = World(Grid.from_text("......."), "lra")
+    members = [world.add((x, 0)) for x in (0, 2, 6)]
+    world.order_group(members, (1, 0))
+    world.remove(members[2])
+    run = world.trace()
+    assert metrics.cohesion(run)["spread_peak"] == pytest.approx(20 / 9)      # after its last tick it is still there
+    world.tick()
+    assert metrics.group_spread(world.trace())[1] <= 1.5
+    for member in members[:2]:
+        world.remove(member)
+    world.tick()
+    found = metrics.cohesion(world.trace())
+    assert (found["members"], found["separated"]) == (members, False)
+    assert np.isnan(metrics.group_spread(world.trace())[2])
+
+
+@pytest.mark.small
+def test_a_group_is_separated_by_the_walls_that_it_passed_on_both_sides() -> None:
+    world = marched("move")
+    apart, together = metrics.cohesion(world.trace()), metrics.cohesion(marched("attack_move").trace())
+    assert (apart["separated"], together["separated"]) == (True, False)
+    assert apart["spread_peak"] > together["spread_peak"]
+    world.unblock(WALL)
+    assert metrics.cohesion(world.trace())["separated"] is False     # it has not stood all the time
+    world.block(WALL)
+    world.order_group(range(11), (2, 10), "attack_move")
+    world.run(max_ticks=100)
+    assert metrics.cohesion(world.trace())["separated"] is False     # only the last order counts
+
+
+@pytest.mark.small
+def test_a_group_that_can_never_meet_is_separated() -> None:
+    world = World(Grid.from_text("...@..."), "lra")
+    world.order_group([world.add((0, 0)), world.add((6, 0))], (2, 0))
+    world.run(max_ticks=20)
+    assert metrics.cohesion(world.trace())["separated"] is True
+    world.unblock([(3, 0)])
+    assert metrics.cohesion(world.trace())["separated"] is False
+
+
+@pytest.mark.small
+def test_the_trace_tells_of_every_new_group_order(tmp_path) -> None:
+    world = World(Grid.from_text("......"), "lra")
+    world.add((0, 0))
+    world.add((2, 0))
+    world.order_group([], (5, 0))
+    for _ in range(3):
+        world.order_group([1, 0], (5, 0))       # again and again the same
+    world.tick()
+    world.order_group([1], (0, 0), "attack_move")
+    trace = world.trace()
+    trace.save(tmp_path / "run.wend")
+    told = [(event.tick, event.data) for event in Trace.load(tmp_path / "run.wend").events_of("group")]
+    assert told == [
+        (0, {"agents": [0, 1], "target": [5, 0], "mode": "move"}),
+        (1, {"agents": [1], "target": [0, 0], "mode": "attack_move"}),
+    ]
+    for data in ({"agents": [2]}, {"agents": None}, {"agents": ["a"]}, {"target": (6, 0)}):
+        trace.events[-1] = Event(1, "group", None, {"agents": [1], "target": (0, 0), "mode": "move", **data})
+        trace.save(tmp_path / "bad.wend")
+        with pytest.raises(FormatError, match=r"bad\.wend"):
+            Trace.load(tmp_path / "bad.wend")

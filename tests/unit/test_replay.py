@@ -172,7 +172,7 @@ def test_an_empty_trace_gives_a_page(tmp_path: Path) -> None:
     write_replay(make_trace(Grid.from_text("."), np.zeros((0, 0)), []), tmp_path / "run.html")
     page = Page(tmp_path / "run.html")
     assert (page.content["ticks"], page.content["agents"]) == (0, 0)
-    assert [page.array(name, "u1", -1).size for name in ("moves", "added", "orders", "edits")] == [0, 0, 0, 0]
+    assert [page.array(name, "u1", -1).size for name in ("moves", "added", "orders", "edits", "spread")] == [0] * 5
 
 
 def test_a_page_that_cannot_be_written_leaves_the_old_one(
@@ -307,3 +307,49 @@ def test_the_player_is_the_state_machine_that_it_declares() -> None:
         ["playing", 15], ["playing", 50], ["paused", 51], ["ended", 100], ["ended", 100],
         ["playing", 0], ["ended", 100], ["paused", 90], ["paused", 0],
     ]  # fmt: skip
+
+
+WAYPOINT_HARNESS = """
+const { data, ticks } = JSON.parse(require("node:fs").readFileSync(0, "utf8"));
+Recording.read(data).then((recording) => {
+  console.log(JSON.stringify(ticks.map((tick) => recording.waypoints(0, tick))));
+});
+"""
+
+
+def test_the_script_knows_which_waypoints_are_still_to_come(tmp_path: Path) -> None:
+    """An agent walks east, past two waypoints; in tick 20 it is given others, and in tick 22 none."""
+    events = [
+        added(0, 0, (0, 0), (39, 0)),
+        Event(0, "routed", 0, {"waypoints": [[1, 0]]}),
+        Event(0, "routed", 0, {"waypoints": [[12, 0], [24, 0], [36, 0]]}),      # of one tick, the last counts
+        Event(20, "routed", 0, {"waypoints": [[30, 0]]}),
+        Event(22, "routed", 0, {"waypoints": []}),
+    ]
+    write_replay(make_trace(Grid(np.ones((1, 40))), [[E]] * 25, events), tmp_path / "run.html")
+    given = {"data": Page(tmp_path / "run.html").text["data"], "ticks": [0, 8, 9, 19, 20, 22, 25]}
+    seen = run_script(WAYPOINT_HARNESS, given)
+    assert seen == [[12, 24, 36], [12, 24, 36], [24, 36], [24, 36], [30], [], []]
+
+
+SPREAD_HARNESS = """
+const { data } = JSON.parse(require("node:fs").readFileSync(0, "utf8"));
+Recording.read(data).then((recording) => {
+  console.log(JSON.stringify([[...recording.spread].map(spreadName), recording.spreadPeak]));
+});
+"""
+
+
+def test_the_page_shows_how_far_the_group_is_spread(tmp_path: Path) -> None:
+    """Two agents that walk apart, and are a group from tick 1 on."""
+    events = [
+        added(0, 0, (4, 0), (4, 2)),
+        added(0, 1, (4, 0), (9, 0)),
+        Event(1, "group", None, {"agents": [0, 1], "target": [9, 0], "mode": "move"}),
+    ]
+    write_replay(make_trace(Grid(np.ones((5, 10))), [[WAIT, E]] * 3, events), tmp_path / "run.html")
+    page = Page(tmp_path / "run.html")
+    assert np.isnan(page.array("spread", "<f4", 4)[0])
+    assert page.array("spread", "<f4", 4)[1:].tolist() == [0.5, 1, 1.5]
+    assert {"spread", "spread-key", "spread-peak", "spread-caption"} <= {attrs.get("id") for _, attrs in page.tags}
+    assert run_script(SPREAD_HARNESS, {"data": page.text["data"]}) == [["\u2013", "0.5", "1.0", "1.5"], 1.5]

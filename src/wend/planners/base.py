@@ -34,7 +34,7 @@ class Agents(NamedTuple):
     """The agents of one world, structure of arrays. An agent keeps its index for ever."""
 
     cell: np.ndarray        # int32[agents]  where each agent stands, NO_CELL once it is removed
-    goal: np.ndarray        # int32[agents]  where it wants to be
+    goal: np.ndarray        # int32[agents]  where it heads now: its goal, or the next waypoint on the way there
     controlled: np.ndarray  # bool[agents]   the planner moves it; otherwise the program does
     pinned: np.ndarray      # bool[agents]   nobody may push it off its goal
 

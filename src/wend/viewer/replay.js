@@ -5,7 +5,7 @@
 //   Player     the clock: a state machine over play, step, seek and the end of the run
 //   View       which part of the map the stage shows, and how large
 //   Painter    draws a moment through a view
-//   Graph      the shares of agents at their goal and moving, over time
+//   Graph      the shares of agents at their goal and moving, and the spread of a group, over time
 //   Viewer     ties them to the page: commands, pointer, counters, panels
 //
 // Words are those of the library: a cell is y * width + x, a tick is one step of the world. "At tick t" means after t
@@ -29,6 +29,7 @@ const TICKS_PER_SECOND = 5; // at speed 1
 const SPEEDS = [0.25, 0.5, 1, 2, 4, 8, 16, 32, 64];
 const COMFORTABLE_SECONDS = 40; // the speed at the start is the slowest that shows the run in this time
 const TRAIL_TICKS = 20;
+const WAYPOINT_REACH = 3; // cells; so near, an agent has passed a waypoint
 const HUES = 24;
 const LARGEST_CELL = 96; // pixels; closer there is nothing more to see
 const SMALLEST_TEXT = 8; // pixels
@@ -71,7 +72,7 @@ function stateOf(cell, goal, code) {
 class Recording {
   static async read(text) {
     const data = JSON.parse(text);
-    const names = ["blocked", "moves", "added", "orders", "edits"];
+    const names = ["blocked", "moves", "added", "orders", "routes", "edits", "spread"];
     const buffers = await Promise.all(names.map((name) => unpack(data[name])));
     return new Recording(data, Object.fromEntries(names.map((name, i) => [name, buffers[i]])));
   }
@@ -87,10 +88,15 @@ class Recording {
     this.moves = new Uint8Array(buffers.moves); // [agents, ticks] codes
     this.added = rows(buffers.added, 3); // [agents] tick, cell, goal
     this.orders = rows(buffers.orders, 3); // tick, agent, goal; by tick
+    this.routes = rows(buffers.routes, 3); // tick, agent, waypoint, or -1 where there is none; by tick, in their order
     this.edits = rows(buffers.edits, 3); // tick, cell, blocked; by tick
+    this.spread = new Float32Array(buffers.spread); // [ticks + 1] of the group ordered last, NaN where there is none; or []
+    this.spreadPeak = this.spread.reduce((peak, spread) => (spread > peak ? spread : peak), 0);
     this.offset = DX.map((dx, code) => DY[code] * this.width + dx);
     this.ordersOf = Array.from({ length: this.agents }, () => []);
     for (const order of this.orders) this.ordersOf[order[1]].push(order);
+    this.routesOf = Array.from({ length: this.agents }, () => []);
+    for (const waypoint of this.routes) this.routesOf[waypoint[1]].push(waypoint);
   }
 
   /** The move that an agent makes at a tick; at the last tick, the one that led there. */
@@ -108,6 +114,22 @@ class Recording {
       visit(tick, cell, goal, code);
       cell = code === ABSENT ? NO_CELL : cell + this.offset[code];
     }
+  }
+
+  /** The waypoints of an agent's last group order that it has not come near yet. */
+  waypoints(agent, tick) {
+    const given = this.routesOf[agent].filter((waypoint) => waypoint[0] <= tick);
+    const since = given.length > 0 ? given.at(-1)[0] : 0;
+    const route = given.filter((waypoint) => waypoint[0] === since && waypoint[2] >= 0);
+    let passed = 0;
+    this.walk(agent, tick, (at, cell) => {
+      if (at < since) return;
+      const near = ([, , waypoint]) =>
+        Math.abs(columnOf(cell, this.width) - columnOf(waypoint, this.width)) <= WAYPOINT_REACH &&
+        Math.abs(rowOf(cell, this.width) - rowOf(waypoint, this.width)) <= WAYPOINT_REACH;
+      passed = Math.max(passed, route.findLastIndex(near) + 1);
+    });
+    return route.slice(passed).map((waypoint) => waypoint[2]);
   }
 
   /** The columns and rows that matter, as half-open ranges: all cells that are ever free, and a rim of two. */
@@ -439,6 +461,7 @@ function readColours() {
     cells: [colour("floor"), colour("wall"), colour("opened"), colour("closed")],
     states: [colour("moving"), colour("waiting"), colour("home")],
     hues: Array.from({ length: HUES }, (_, i) => hue(i)),
+    spread: colour("spread"),
     grid: colour("grid"),
     line: colour("line"),
     outline: colour("outline"),
@@ -678,22 +701,25 @@ class Painter {
     context.globalAlpha = 1;
   }
 
-  /** Point an agent out: a ring around it, its goal, and a line between them. */
+  /** Point an agent out: a ring around it, its goal, its waypoints, and a line that joins them. */
   drawMark(agent) {
     const { context, moment } = this;
     if (moment.state[agent] === GONE) return;
     const [x, y] = [this.screenX(moment.x[agent]), this.screenY(moment.y[agent])];
     const [goalX, goalY] = this.middleOf(moment.goals.values[agent]);
+    const waypoints = this.recording.waypoints(agent, moment.tick).map((cell) => this.middleOf(cell));
     const size = Math.max(this.radius, 5);
     const path = new Path2D();
     disc(path, x, y, size + 3);
     diamond(path, goalX, goalY, size);
+    for (const [waypointX, waypointY] of waypoints) disc(path, waypointX, waypointY, size / 2);
     context.strokeStyle = this.colours.outline;
     context.lineWidth = 2;
     context.stroke(path);
     context.setLineDash([5, 4]);
     context.beginPath();
     context.moveTo(x, y);
+    for (const waypoint of waypoints) context.lineTo(...waypoint);
     context.lineTo(goalX, goalY);
     context.lineWidth = 1.5;
     context.stroke();
@@ -728,24 +754,25 @@ class Graph {
 
   draw() {
     const { context, width, height } = prepareCanvas(this.canvas);
-    const { states, cells } = readColours();
+    const { states, cells, spread } = readColours();
     context.clearRect(0, 0, width, height);
     this.drawHome(context, width, height, states[HOME]);
     this.drawMoving(context, width, height, states[MOVING]);
+    this.drawSpread(context, width, height, spread);
     this.drawEdits(context, width, cells[3]);
   }
 
-  /** The share of a state as a line from left to right; one point per pixel. */
-  trace(context, width, height, state) {
+  /** A share, by tick, as a line from left to right; one point per pixel where there is one. */
+  trace(context, width, height, share) {
     context.beginPath();
     for (let x = 0; x <= width; x += 1) {
       const tick = Math.round((x / width) * this.recording.ticks);
-      context.lineTo(x, height - 1 - this.share(state, tick) * (height - 2));
+      context.lineTo(x, height - 1 - share(tick) * (height - 2)); // no point if NaN
     }
   }
 
   drawHome(context, width, height, colour) {
-    this.trace(context, width, height, HOME);
+    this.trace(context, width, height, (tick) => this.share(HOME, tick));
     context.strokeStyle = colour;
     context.lineWidth = 1.5;
     context.stroke();
@@ -758,7 +785,16 @@ class Graph {
   }
 
   drawMoving(context, width, height, colour) {
-    this.trace(context, width, height, MOVING);
+    this.trace(context, width, height, (tick) => this.share(MOVING, tick));
+    context.strokeStyle = colour;
+    context.lineWidth = 1.25;
+    context.stroke();
+  }
+
+  /** The spread of the group, as a share of its peak. */
+  drawSpread(context, width, height, colour) {
+    const { spread, spreadPeak } = this.recording;
+    this.trace(context, width, height, (tick) => spread[tick] / Math.max(spreadPeak, 1));
     context.strokeStyle = colour;
     context.lineWidth = 1.25;
     context.stroke();
@@ -835,6 +871,7 @@ function fillPairs(list, pairs) {
 }
 
 const counted = (count, what) => `${count} ${what}${count === 1 ? "" : "s"}`;
+const spreadName = (spread) => (Number.isFinite(spread) ? spread.toFixed(1) : "–");
 const placeName = (cell, width) => `(${columnOf(cell, width)}, ${rowOf(cell, width)})`;
 
 class Viewer {
@@ -853,7 +890,7 @@ class Viewer {
   }
 
   start() {
-    const { width, height, ticks, agents, edits } = this.recording;
+    const { width, height, ticks, agents, edits, spread, spreadPeak } = this.recording;
     showRun(this.recording, (tick) => this.player.seek(tick));
     showHelp();
     byId("slider").max = ticks;
@@ -861,6 +898,8 @@ class Viewer {
     byId("tick").style.minWidth = `${String(ticks).length}ch`;
     byId("away").hidden = this.survey.present.every((count) => count === agents);
     byId("edit-key").hidden = edits.length === 0;
+    byId("spread-key").hidden = byId("spread-caption").hidden = spread.length === 0;
+    byId("spread-peak").textContent = spreadPeak.toFixed(1);
     byId("map").ariaLabel = `Map of ${width} × ${height} cells with ${counted(agents, "agent")}`;
     this.bindButtons();
     this.bindKeys();
@@ -937,6 +976,7 @@ class Viewer {
     byId("moving").value = counts[MOVING][tick];
     byId("waiting").value = counts[WAITING][tick];
     byId("home").value = counts[HOME][tick];
+    byId("spread").value = spreadName(this.recording.spread[tick]);
     byId("absent").value = this.recording.agents - present[tick];
     byId("slider").value = tick;
     document.body.style.setProperty("--progress", `${(player.time / Math.max(player.ticks, 1)) * 100}%`);

@@ -7,7 +7,10 @@ plain JSON; arrays are little-endian bytes, deflated, in base64:
     moves     uint8[agents, ticks]          the trace's codes; one agent after the other deflates to less than by ticks
     added     int32[agents, 3]              tick, cell, goal
     orders    int32[orders, 3]              tick, agent, goal; by tick
+    routes    int32[waypoints, 3]           tick, agent, waypoint, or -1 where there are none; by tick
     edits     int32[edits, 3]               tick, cell, 1 if blocked else 0; by tick
+    spread    float32[ticks + 1]            how far the group ordered last by then is spread, NaN where there is none;
+                                            empty if no group was ever ordered
 
 The trace's meta travels as text only. The script shows it as text and never as markup: no name can break the page.
 """
@@ -25,7 +28,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from wend import metrics
 from wend.files import replacing
+from wend.search.kernel import NO_CELL
 from wend.world.trace import Trace
 
 
@@ -52,12 +57,21 @@ def _content(trace: Trace) -> dict[str, Any]:
     events = sorted(trace.events, key=lambda event: event.tick)     # stable: those of one tick stay in order
     added = {e.agent: (e.tick, cell(*e.data["at"]), cell(*e.data["goal"])) for e in events if e.kind == "added"}
     orders = [(e.tick, e.agent, cell(*e.data["goal"])) for e in events if e.kind == "ordered" and e.agent is not None]
+    routed = {      # only the last of a tick counts
+        (e.tick, e.agent): e.data["waypoints"] for e in events if e.kind == "routed" and e.agent is not None
+    }
+    routes = [
+        (tick, agent, waypoint)
+        for (tick, agent), points in routed.items()
+        for waypoint in [cell(*point) for point in points] or [NO_CELL]
+    ]
     edits = [
         (e.tick, cell(*point), e.kind == "blocked")
         for e in events
         if e.kind in ("blocked", "unblocked")
         for point in e.data["cells"]
     ]
+    spread = metrics.group_spread(trace) if any(trace.events_of("group")) else np.zeros(0)
     meta = {str(key): _text(value) for key, value in trace.meta.items() if value is not None}
     violations = trace.meta.get("violations")
     if isinstance(violations, list):    # shown as a list of their own
@@ -73,7 +87,9 @@ def _content(trace: Trace) -> dict[str, Any]:
         "moves": _packed(trace.moves.T, "u1"),
         "added": _packed([added[agent] for agent in range(trace.agents)], "<i4"),
         "orders": _packed(orders, "<i4"),
+        "routes": _packed(routes, "<i4"),
         "edits": _packed(edits, "<i4"),
+        "spread": _packed(spread, "<f4"),
     }
 
 

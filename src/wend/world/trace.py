@@ -24,7 +24,7 @@ from wend.rules import OFF_MAP
 from wend.search.kernel import NO_CELL
 
 FORMAT = "wend-trace"
-MAJOR, MINOR = 1, 0
+MAJOR, MINOR = 1, 1
 
 WAIT = 0        # codes 1..8 are moves in direction code - 1
 ABSENT = 9      # the agent is not on the map in this tick
@@ -38,8 +38,8 @@ class Event:
     """Something that was done to the world between two ticks."""
 
     tick: int                       # how many ticks had been made when it happened
-    kind: str                       # added | removed | ordered | pinned | blocked | unblocked
-    agent: int | None = None        # whom it concerns, None for edits of the map
+    kind: str                       # added | removed | ordered | group | routed | pinned | blocked | unblocked
+    agent: int | None = None        # whom it concerns, None for groups and edits of the map
     data: dict[str, Any] = field(default_factory=dict)  # by kind, see docs/formats/trace.md
 
 
@@ -175,7 +175,8 @@ def _read(archive: zipfile.ZipFile, path: str | Path) -> Trace:
         events = [_event(line, grid, ticks) for line in entry("events.jsonl").decode().splitlines()]
         if [e.agent for e in events if e.kind == "added"] != list(range(agents)):
             raise FormatError(path, f"events.jsonl does not add the {agents} agents in order")
-        if strangers := {e.agent for e in events} - {None, *range(agents)}:
+        grouped = {agent for e in events if e.kind == "group" for agent in e.data["agents"]}
+        if strangers := ({e.agent for e in events} | grouped) - {None, *range(agents)}:
             raise FormatError(path, f"events.jsonl tells of agents that were never added: {strangers}")
         plan_ms, expansions = array("plan_ms.bin", "<f8", ticks), array("expansions.bin", "<i8", ticks)
         return Trace(grid, moves, events, plan_ms, expansions, dict(header["meta"]))
@@ -189,12 +190,18 @@ def _event(line: str, grid: Grid, ticks: int) -> Event:
     event = Event(int(data.pop("tick")), str(data.pop("kind")), data.pop("agent", None), data)
     if not 0 <= event.tick <= ticks:
         raise ValueError(f"an event in tick {event.tick} of {ticks}")
-    places = [data[key] for key in ("at", "goal", "asked") if key in data] + data.get("cells", [])
+    places = [data[key] for key in ("at", "goal", "asked", "target") if key in data]
+    places += data.get("cells", []) + data.get("waypoints", [])
     for place in places:
         grid.cell(*_point(place))
-    needed = {"added": {"at", "goal"}, "ordered": {"goal"}, "blocked": {"cells"}, "unblocked": {"cells"}}
+    needed = {
+        "added": {"at", "goal"}, "ordered": {"goal"}, "group": {"agents", "target", "mode"},
+        "routed": {"waypoints"}, "blocked": {"cells"}, "unblocked": {"cells"},
+    }  # fmt: skip
     if missing := needed.get(event.kind, set()) - data.keys():
         raise ValueError(f"a {event.kind!r} event without {', '.join(sorted(missing))}")
+    if event.kind == "group":
+        data["agents"] = [int(agent) for agent in data["agents"]]
     return event
 
 

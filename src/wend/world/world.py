@@ -25,6 +25,21 @@ from numpy.typing import NDArray
 
 from wend.errors import MapError, ParameterError, ViolationError
 from wend.grid import DX, DY, Grid, Point
+from wend.groups.orders import (
+    MOVE,
+    GroupOrder,
+    advance,
+    cut_ways,
+    make_routes,
+    moves_between,
+    shortened,
+    should_exchange,
+    waypoints,
+    ways_to,
+    with_agents,
+    with_way,
+)
+from wend.groups.slots import Cells, slots_for
 from wend.planners import registry
 from wend.planners.base import Agents, Budget, Planner, Proposal, State
 from wend.problem import Problem
@@ -34,14 +49,20 @@ from wend.world.referee import Referee
 from wend.world.trace import ABSENT, Event, Trace
 
 STUCK_AFTER_TICKS = 16      # an agent that has waited so long on its way is called stuck
+EXCHANGE_AFTER_TICKS = 8    # one that has waited so long near its place may change places with who is in its way
+SETTLE_AFTER_TICKS = 48     # one that has waited so long ...
+SETTLE_WITHIN = 2           # ... so few cells from its place stays where it is
 
 MOVING, WAITING, YIELDING, STUCK, ARRIVED, UNREACHABLE = (
     "moving", "waiting", "yielding", "stuck", "arrived", "unreachable"
 )  # fmt: skip
 
+_TO_JSON = json.JSONEncoder(sort_keys=True)
 _CODE = np.zeros((3, 3), dtype=np.uint8)        # [dy + 1, dx + 1] -> what the trace calls the move
 for _direction, (_dx, _dy) in enumerate(zip(DX, DY, strict=True)):
     _CODE[_dy + 1, _dx + 1] = 1 + _direction
+
+_NO_WAY = np.zeros(0, dtype=np.int32)
 
 
 @dataclass(frozen=True)
@@ -85,6 +106,26 @@ def _carry_out(width, cell, goal, next_cell, occupant, code_of, code, waited, be
         cell[agent] = there
 
 
+@jit
+def _is_anybody_away(cell, goal, controlled):
+    """Whether one of the planner's agents is not on its goal."""
+    for agent in range(cell.size):
+        if cell[agent] != goal[agent] and cell[agent] != NO_CELL and controlled[agent]:
+            return True
+    return False
+
+
+def _appended(array: NDArray[Any], value: Any) -> NDArray[Any]:
+    """The array with one more value. Room for more is made ahead, so that agents can be added one by one."""
+    size, room = array.size, array.base
+    if room is None or room.size == size:
+        room = np.empty(max(2 * size, 64), dtype=array.dtype)
+        room[:size] = array
+    room[size] = value
+    larger: NDArray[Any] = room[: size + 1]
+    return larger
+
+
 class World:
     """Many agents on one map, and the clock that they move by."""
 
@@ -115,6 +156,8 @@ class World:
         self._waited = np.zeros(0, dtype=np.int32)          # int32[agents] ticks since it last moved
         self._been_home = np.zeros(0, dtype=np.bool_)       # bool[agents]  reached its goal since the last order
         self._waits_for = np.zeros(0, dtype=np.int32)       # int32[agents] as the planner last said
+        self._routes = make_routes()                        # where each wants to be in the end, and its waypoints
+        self._groups: dict[int, GroupOrder] = {}            # the group order that an agent is under
         self._announced: dict[int, int] = {}                # where the program moves its own agents in this tick
         self._events: list[Event] = []
         self._codes: list[NDArray[np.uint8]] = []
@@ -142,17 +185,18 @@ class World:
         cell = self._vacant_cell(at)
         agent = self.agents
         self.state.agents = Agents(
-            np.append(self.state.agents.cell, np.int32(cell)),
-            np.append(self.state.agents.goal, np.int32(cell)),
-            np.append(self.state.agents.controlled, bool(controlled)),
-            np.append(self.state.agents.pinned, bool(pinned)),
+            _appended(self.state.agents.cell, np.int32(cell)),
+            _appended(self.state.agents.goal, np.int32(cell)),
+            _appended(self.state.agents.controlled, bool(controlled)),
+            _appended(self.state.agents.pinned, bool(pinned)),
         )
-        self._asked = np.append(self._asked, np.int32(cell))
-        self._waited = np.append(self._waited, np.int32(0))
-        self._been_home = np.append(self._been_home, False)
-        self._waits_for = np.append(self._waits_for, np.int32(NO_AGENT))
+        self._asked = _appended(self._asked, np.int32(cell))
+        self._waited = _appended(self._waited, np.int32(0))
+        self._been_home = _appended(self._been_home, False)
+        self._waits_for = _appended(self._waits_for, np.int32(NO_AGENT))
+        self._routes = with_agents(self._routes, agent + 1)
         self.state.occupant[cell] = agent
-        order = self._set_goal(agent, at if goal is None else goal)
+        order = self._set_goal(agent, *self._within_reach(agent, at if goal is None else goal), _NO_WAY)
         self._note(
             "added", agent,
             at=self.grid.xy(cell), goal=order.goal, asked=order.asked, controlled=bool(controlled), pinned=bool(pinned),
@@ -166,6 +210,7 @@ class World:
         self.state.occupant[self.state.agents.cell[agent]] = NO_AGENT
         self.state.agents.cell[agent] = NO_CELL
         self._announced.pop(agent, None)
+        self._groups.pop(agent, None)
         self._note("removed", agent)
         self.planner.agent_removed(agent)
 
@@ -175,15 +220,29 @@ class World:
         Giving the same order again changes nothing and costs nothing.
         """
         agent = self._present(agent)
-        before = int(self.state.agents.goal[agent])
-        known = int(self._asked[agent])
-        order = self._set_goal(agent, goal)
-        if (before, known) != (int(self.state.agents.goal[agent]), int(self._asked[agent])):
-            self._note("ordered", agent, goal=order.goal, asked=order.asked)
-        if before != int(self.state.agents.goal[agent]):
-            self._been_home[agent] = False
-            self.planner.agent_retasked(agent)
-        return order
+        self._groups.pop(agent, None)
+        return self._send(agent, *self._within_reach(agent, goal), _NO_WAY)
+
+    def order_group(self, agents: Iterable[int], target: Point, mode: str = MOVE) -> list[Order]:
+        """Send a group to a place: each agent gets a place of its own near it, and keeps to a way that was planned.
+
+        With `mode="move"` everybody goes a shortest way, with `mode="attack_move"` the group keeps together around
+        obstacles (Map Marker). The answers say where each agent will be. Giving the same order again changes nothing
+        and costs nothing; an order to a single agent takes it out of the group.
+        """
+        members = [self._present(agent) for agent in agents]
+        group = GroupOrder(frozenset(members), self.grid.xy(self.grid.cell(*target)), mode)
+        if len(group.agents) < len(members):
+            raise ParameterError("an agent is in the group twice; name each of them once")
+        for agent in members:
+            if not self.state.agents.controlled[agent]:
+                raise ParameterError(f"agent {agent} is moved by the program, which cannot be in an ordered group")
+        known = self._groups.get(members[0]) if members else None
+        if known != group or any(self._groups.get(agent) is not known for agent in members):
+            if members:
+                self._note("group", agents=sorted(members), target=group.target, mode=mode)
+            self._plan(group, sorted(members))
+        return [self._answer(agent) for agent in members]
 
     def pin(self, agent: int, pinned: bool = True) -> None:
         """Say that nobody may push this agent off its goal, or that they may again."""
@@ -231,7 +290,14 @@ class World:
         state = self.state
         agents = state.agents
 
-        # 1. Everybody stays, but for the agents that the program moves.
+        # 1. Who has come to a waypoint heads for the next; who cannot get to its place takes another's.
+        if self._groups:
+            count = advance(self.grid.tables, agents.cell, agents.goal, self._routes)
+            for agent in self._routes.found[:count].tolist():
+                self.planner.agent_retasked(agent)
+            self._settle()
+
+        # 2. Everybody stays, but for the agents that the program moves.
         announced = agents.cell.copy()
         for agent, cell in self._announced.items():
             announced[agent] = cell
@@ -239,25 +305,25 @@ class World:
         proposal = Proposal(announced.copy(), self._waits_for)
         proposal.waits_for.fill(NO_AGENT)
 
-        # 2. The planner says where its agents go.
+        # 3. The planner says where its agents go.
         allowance = Budget(expansions=budget, milliseconds=budget_ms)
         began = time.perf_counter()
         self.planner.plan(proposal, allowance)
         plan_ms = (time.perf_counter() - began) * 1000
 
-        # 3. The referee judges.
+        # 4. The referee judges.
         next_cell = self._judged(announced, proposal.next_cell)
 
-        # 4. They move.
+        # 5. They move.
         code = np.empty(agents.cell.size, dtype=np.uint8)
         _carry_out(
-            self.grid.width, agents.cell, agents.goal, next_cell, state.occupant, _CODE,
+            self.grid.width, agents.cell, self._routes.goal, next_cell, state.occupant, _CODE,
             code, self._waited, self._been_home,
         )  # fmt: skip
         state.tick += 1
         self.expansions += allowance.spent
 
-        # 5. What happened is written down.
+        # 6. What happened is written down.
         self._hash = hashlib.blake2b(self._hash + agents.cell.astype("<i4").tobytes(), digest_size=16).digest()
         if self._record:
             self._codes.append(code)
@@ -313,26 +379,32 @@ class World:
         return self.grid.xy(int(self.state.agents.cell[self._present(agent)]))
 
     def goal(self, agent: int) -> Point:
-        """Where an agent wants to be."""
-        return self.grid.xy(int(self.state.agents.goal[self._present(agent)]))
+        """Where an agent wants to be in the end; `state.agents.goal` may be a waypoint on the way there."""
+        return self.grid.xy(int(self._routes.goal[self._present(agent)]))
+
+    def waypoints(self, agent: int) -> list[Point]:
+        """Where an agent that is under a group order is still to pass before it goes to its place."""
+        y, x = np.divmod(waypoints(self._routes, self._present(agent)), self.grid.width)
+        return list(zip(x.tolist(), y.tolist(), strict=True))
 
     def home_count(self) -> int:
         """How many of the planner's agents stand on their goals."""
         agents = self.state.agents
-        return int(((agents.cell == agents.goal) & agents.controlled).sum())
+        return int(((agents.cell == self._goals()) & agents.controlled).sum())
 
     def all_home(self) -> bool:
         """Whether all of the planner's agents stand on their goals."""
         agents = self.state.agents
-        return not ((agents.cell != agents.goal) & (agents.cell != NO_CELL) & agents.controlled).any()
+        return not _is_anybody_away(agents.cell, self._goals(), agents.controlled)
 
     def agent_state(self, agent: int) -> AgentState:
         """What an agent is doing, and whom it waits for."""
         agent = self._present(agent)
         waited = int(self._waited[agent])
-        at_goal = self.state.agents.cell[agent] == self.state.agents.goal[agent]
+        goal = self._routes.goal[agent]
+        at_goal = self.state.agents.cell[agent] == goal
         if at_goal and self.state.agents.controlled[agent]:
-            name = ARRIVED if self._asked[agent] == self.state.agents.goal[agent] else UNREACHABLE
+            name = ARRIVED if self._asked[agent] == goal else UNREACHABLE
         elif self._been_home[agent] and self.state.agents.controlled[agent]:
             name = YIELDING
         elif waited >= STUCK_AFTER_TICKS:
@@ -372,16 +444,88 @@ class World:
             raise MapError(f"an agent was announced to move to ({point[0]}, {point[1]})")
         return cell
 
-    def _set_goal(self, agent: int, asked: Point) -> Order:
-        """Aim an agent at a place, or at the nearest that it can reach."""
-        asked = (int(asked[0]), int(asked[1]))
-        asked_cell = self.grid.cell(*asked)
-        goal = asked
-        if self.grid.component[asked_cell] != self.grid.component[self.state.agents.cell[agent]]:
-            goal = self.grid.nearest_reachable(self.grid.xy(int(self.state.agents.cell[agent])), asked)
-        self._asked[agent] = asked_cell
-        self.state.agents.goal[agent] = self.grid.cell(*goal)
+    def _goals(self) -> NDArray[np.int32]:
+        """int32[agents] where each wants to be in the end."""
+        return self._routes.goal[: self.agents]
+
+    def _within_reach(self, agent: int, asked: Point) -> tuple[Point, Point]:
+        """A place that an order named, and the nearest one to it that the agent can reach."""
+        asked = self.grid.xy(self.grid.cell(*asked))
+        here = self.grid.xy(int(self.state.agents.cell[agent]))
+        return asked, asked if self.grid.reachable(here, asked) else self.grid.nearest_reachable(here, asked)
+
+    def _set_goal(self, agent: int, asked: Point, goal: Point, way: Cells) -> Order:
+        """Aim an agent at a place, by the waypoints of a way if there are any."""
+        self._asked[agent] = self.grid.cell(*asked)
+        self._routes.goal[agent] = self.grid.cell(*goal)
+        self._routes = with_way(self._routes, agent, way)
+        self.state.agents.goal[agent] = [*waypoints(self._routes, agent), self._routes.goal[agent]][0]
         return Order(agent, asked, goal)
+
+    def _answer(self, agent: int) -> Order:
+        """What the last order to an agent came to."""
+        return Order(agent, self.grid.xy(int(self._asked[agent])), self.grid.xy(int(self._routes.goal[agent])))
+
+    def _send(self, agent: int, asked: Point, goal: Point, way: Cells) -> Order:
+        """Give an agent that is on its way another goal or another way there; write down what is new about it."""
+        before, heading = self._answer(agent), int(self.state.agents.goal[agent])
+        passed = self.waypoints(agent)
+        order = self._set_goal(agent, asked, goal, way)
+        ahead = self.waypoints(agent)
+        if order != before:
+            self._note("ordered", agent, goal=order.goal, asked=order.asked)
+        if order.goal != before.goal:
+            self._been_home[agent] = False
+        if ahead != passed:
+            self._note("routed", agent, waypoints=ahead)
+        if int(self.state.agents.goal[agent]) != heading:
+            self.planner.agent_retasked(agent)
+        return order
+
+    def _plan(self, group: GroupOrder, members: list[int], *, keep_places: bool = False) -> None:
+        """Give these agents of a group ways to its target and places around it, or ways to the places they have."""
+        cells, component = self.state.agents.cell, self.grid.component
+        others = cells != NO_CELL
+        others[members] = False
+        taken = np.where(self.state.agents.controlled, self._goals(), cells)[others]
+        for label in sorted(set(component[cells[members]].tolist())):      # who cannot meet is planned for apart
+            part = [agent for agent in members if component[cells[agent]] == label]
+            asked, target = self._within_reach(part[0], group.target)
+            ways = ways_to(self.grid, cells[part].tolist(), self.grid.cell(*target), group.mode)
+            slots = self._routes.goal[part] if keep_places else slots_for(self.grid, ways, taken)
+            for agent, slot, way in zip(part, slots.tolist(), ways, strict=True):
+                self._groups[agent] = group
+                place = self.grid.xy(slot)
+                self._send(agent, place if asked == target else asked, place, shortened(self.grid, way, slot))
+
+    def _settle(self) -> None:
+        """Let agents that wait near their places change places with those of their group that are in the way.
+
+        Two of a group are as good as each other, and who has arrived first may have walled in a place. It moves on to
+        it, as the one farther in, and leaves its own to who waits. If that does not help, near is near enough.
+        """
+        agents, goals = self.state.agents, self._goals()
+        is_due = (self._waited > 0) & (self._waited % EXCHANGE_AFTER_TICKS == 0)
+        for agent in np.flatnonzero(is_due & (agents.cell != goals) & (agents.goal == goals)).tolist():
+            group = self._groups.get(agent)
+            if group is None:       # also those that were removed
+                continue
+            here, mine = self.position(agent), self._answer(agent)
+            for beside in self.grid.neighbours(here):
+                other = int(self.state.occupant[self.grid.cell(*beside)])
+                is_theirs = self._groups.get(other) is group and agents.goal[other] == goals[other]
+                if not is_theirs or agents.pinned[other]:       # of another group, or still on its way
+                    continue
+                theirs = self._answer(other)
+                if should_exchange(here, mine.goal, beside, theirs.goal):
+                    self._send(agent, theirs.asked, theirs.goal, _NO_WAY)
+                    self._send(other, mine.asked, mine.goal, _NO_WAY)
+                    break
+            else:
+                is_near = moves_between(here, mine.goal) <= SETTLE_WITHIN
+                is_mine = not (goals[agents.cell != NO_CELL] == agents.cell[agent]).any()
+                if is_near and is_mine and self._waited[agent] >= SETTLE_AFTER_TICKS:
+                    self._send(agent, here if mine.reachable else mine.asked, here, _NO_WAY)
 
     def _edit(self, kind: str, points: list[Point]) -> None:
         """Change the map, tell the planner, and aim anew whom the change concerns."""
@@ -392,10 +536,25 @@ class World:
         self.planner.cells_changed(np.array([self.grid.cell(*point) for point in points], dtype=np.int32))
         agents, component = self.state.agents, self.grid.component
         here = component[agents.cell]
-        cut_off = component[agents.goal] != here
-        restored = (self._asked != agents.goal) & (component[self._asked] == here)
-        for agent in np.flatnonzero((cut_off | restored) & (agents.cell != NO_CELL) & agents.controlled).tolist():
-            self.order(agent, self.grid.xy(int(self._asked[agent])))
+        cut_off = component[self._goals()] != here
+        restored = (self._asked != self._goals()) & (component[self._asked] == here)
+        concerned = np.flatnonzero((cut_off | restored) & (agents.cell != NO_CELL) & agents.controlled).tolist()
+        for agent in concerned:
+            if agent not in self._groups:
+                self.order(agent, self.grid.xy(int(self._asked[agent])))
+        for group, members in self._by_group(concerned).items():
+            self._plan(group, members)
+        count = cut_ways(self.grid.tables, agents.cell, self._routes) if self._groups else 0
+        for group, members in self._by_group(self._routes.found[:count].tolist()).items():
+            self._plan(group, members, keep_places=True)
+
+    def _by_group(self, agents: list[int]) -> dict[GroupOrder, list[int]]:
+        """Those of these agents that are under group orders, by order."""
+        members: dict[GroupOrder, list[int]] = {}
+        for agent in agents:
+            if agent in self._groups:
+                members.setdefault(self._groups[agent], []).append(agent)
+        return members
 
     def _judged(self, announced: NDArray[np.int32], proposed: NDArray[np.int32]) -> NDArray[np.int32]:
         """The proposal if it is legal; else an error, or what is left of it when the offenders stay where they are."""
@@ -412,7 +571,7 @@ class World:
         event = Event(self.ticks, kind, agent, data)
         if self._record:
             self._events.append(event)
-        told = json.dumps([event.tick, event.kind, event.agent, event.data], sort_keys=True)
+        told = _TO_JSON.encode([event.tick, event.kind, event.agent, event.data])
         self._hash = hashlib.blake2b(self._hash + told.encode(), digest_size=16).digest()
 
 

@@ -1,0 +1,290 @@
+from __future__ import annotations
+
+import base64
+import json
+import re
+import zlib
+
+import numpy as np
+import pytest
+
+from wend import ALGORITHMS, Grid, World, mapgen
+from wend.errors import MapError, ParameterError, UnknownNameError
+from wend.groups.orders import SPACING
+from wend.metrics import first_move_ticks, path_length
+from wend.search.flood import move_distances
+from wend.viewer.replay import write_replay
+from wend.world.trace import Trace
+
+ONE_WAY = ("bmaa-f", "bmaa-fc")     # they cannot leave their streets to get to a place between others
+CROWDS = [key for key, entry in ALGORITHMS.items() if entry.online and key not in ONE_WAY]
+
+# A long wall with a gap at either end: two ways from west to east.
+TWO_WAYS = Grid.from_text("\n".join("." * 30 if y in (0, 1, 19, 20) else "." * 14 + "@@" + "." * 14 for y in range(21)))
+
+
+def crowd(grid: Grid, key: str, places, **options) -> tuple[World, list[int]]:
+    world = World(grid, key, **options)
+    return world, [world.add(place) for place in places]
+
+
+def nearest(grid: Grid, place: tuple[int, int], count: int) -> list[tuple[int, int]]:
+    return [grid.xy(cell) for cell in move_distances(grid, grid.cell(*place), nearest=count)[1].tolist()]
+
+
+def ticks_with_moves(world: World, ticks: int) -> int:
+    moves = 0
+    for _ in range(ticks):
+        before = world.state.agents.cell.copy()
+        world.tick()
+        moves += bool((before != world.state.agents.cell).any())
+    return moves
+
+
+@pytest.mark.parametrize("mode", ["move", "attack_move"])
+@pytest.mark.parametrize("key", CROWDS)
+def test_fifty_agents_ordered_to_one_cell_settle_and_are_quiet(key: str, mode: str) -> None:
+    world, group = crowd(mapgen.generate("rooms", seed=2, width=48, height=48, door=3), key, [])
+    group = [world.add(place) for place in nearest(world.grid, world.grid.xy(int(world.grid.free_cells()[0])), 50)]
+    target = world.grid.xy(int(world.grid.free_cells()[-200]))
+    places = {order.goal for order in world.order_group(group, target, mode)}
+    assert len(places) == 50
+    assert target in places
+    assert world.run(max_ticks=1500) == "done"
+    assert {world.agent_state(agent).name for agent in group} == {"arrived"}
+    assert ticks_with_moves(world, 1000) == 0
+
+
+@pytest.mark.parametrize("key", CROWDS)
+def test_a_large_group_arrives_whole_through_a_chokepoint(key: str) -> None:
+    grid = mapgen.generate("arena", seed=2, choke=2)
+    cells = grid.largest_component()
+    corners = cells % grid.width + cells // grid.width
+    world, group = crowd(grid, key, nearest(grid, grid.xy(int(cells[corners.argmin()])), 200), record=False)
+    target = nearest(grid, grid.xy(int(cells[corners.argmax()])), 121)[-1]
+    world.order_group(group, target, "attack_move")
+    assert world.run(max_ticks=3000) == "done"
+
+
+@pytest.mark.parametrize("key", ["whca", "weave", "bmaa-c", "far"])
+def test_a_settled_group_lets_others_through_and_comes_back(key: str) -> None:
+    """A street three cells wide, full of idle units."""
+    grid = Grid.from_text("\n".join(["." * 40] * 3))
+    world, settled = crowd(grid, key, [(x, y) for x in range(16, 24) for y in range(3)])
+    world.order_group(settled, (20, 1))
+    world.run(max_ticks=300)
+    places = {world.position(agent) for agent in settled}
+    passers = [world.add((0, y)) for y in range(3)]
+    world.order_group(passers, (39, 1))
+    assert world.run(max_ticks=600) == "done"
+    assert {world.position(agent) for agent in settled} == places
+    assert ticks_with_moves(world, 200) == 0
+
+
+@pytest.mark.small
+def test_an_attack_move_keeps_a_group_together_where_a_move_does_not() -> None:
+    starts = [(2, y) for y in range(5, 16)]
+    sides = {}
+    for mode in ("move", "attack_move"):
+        world, group = crowd(TWO_WAYS, "lra", starts)
+        world.order_group(group, (27, 10), mode)
+        sides[mode] = set()
+        while not world.all_home():
+            world.tick()
+            here = [world.position(agent) for agent in group]
+            sides[mode] |= {y < 10 for x, y in here if x in (14, 15)}
+    assert sides["move"] == {True, False}
+    assert len(sides["attack_move"]) == 1
+
+
+@pytest.mark.small
+def test_the_world_speaks_of_the_place_and_the_planner_heads_for_a_waypoint() -> None:
+    world, group = crowd(TWO_WAYS, "lra", [(2, 8), (2, 9)])
+    orders = world.order_group(group, (27, 8))
+    assert [order.agent for order in orders] == group
+    assert {world.goal(agent) for agent in group} == {order.goal for order in orders}
+    assert (27, 8) in {order.goal for order in orders}
+    assert all(order.reachable for order in orders)
+    heading = TWO_WAYS.xy(int(world.state.agents.goal[0]))
+    assert heading == world.waypoints(0)[0] != world.goal(0)
+    assert world.home_count() == 0
+    before = world.waypoints(0)
+    assert world.run(max_ticks=60) == "done"
+    assert (world.home_count(), world.waypoints(0)) == (2, [])
+    assert before
+
+
+@pytest.mark.small
+def test_standing_on_a_waypoint_is_not_being_home() -> None:
+    world, group = crowd(mapgen.open_map(width=40, height=3), "lra", [(0, 1)])
+    world.order_group(group, (39, 1))
+    states = set()
+    while not world.all_home():
+        world.tick()
+        states.add(world.agent_state(0).name)
+        assert world.home_count() == int(world.position(0) == (39, 1))
+    assert states == {"moving", "arrived"}       # it never stopped at a waypoint, and did not take it for home
+
+
+@pytest.mark.small
+def test_the_trace_has_one_order_per_agent_and_its_waypoints(tmp_path) -> None:
+    world, group = crowd(TWO_WAYS, "lra", [(2, 8), (2, 9)])
+    world.order_group(group, (27, 8))
+    world.run(max_ticks=60)
+    world.trace().save(tmp_path / "run.wend")
+    trace = Trace.load(tmp_path / "run.wend")
+    assert [event.agent for event in trace.events_of("ordered")] == group
+    assert trace.goals() == [world.goal(agent) for agent in group]
+    routed = {event.agent: event.data["waypoints"] for event in trace.events_of("routed")}
+    assert all(routed[agent] for agent in group)
+    assert not np.isnan(path_length(trace)).any()
+    assert first_move_ticks(trace).tolist() == [1, 1]
+    write_replay(trace, tmp_path / "run.html")
+    packed = json.loads(re.search(r'"routes":("[^"]*")', (tmp_path / "run.html").read_text())[1])
+    rows = np.frombuffer(zlib.decompress(base64.b64decode(packed)), dtype="<i4").reshape(-1, 3).tolist()
+    assert rows == [[0, agent, TWO_WAYS.cell(*place)] for agent in group for place in routed[agent]]
+
+
+@pytest.mark.small
+def test_the_same_order_again_changes_nothing() -> None:
+    world, group = crowd(TWO_WAYS, "lra", [(2, 8), (2, 9), (2, 10)])
+    first = world.order_group(group, (27, 8), "attack_move")
+    for _ in range(10):
+        world.tick()
+    state, ahead = world.state_hash(), world.waypoints(0)
+    again = world.order_group(reversed(group), (27, 8), "attack_move")
+    assert again == first[::-1]
+    assert (world.state_hash(), world.waypoints(0)) == (state, ahead)
+
+
+@pytest.mark.small
+def test_another_order_counts_from_then_on() -> None:
+    world, group = crowd(TWO_WAYS, "lra", [(2, 8), (2, 9), (2, 10)])
+    world.order_group(group, (27, 8))
+    for _ in range(5):
+        world.tick()
+    world.order_group(group[:2], (2, 0), "attack_move")
+    world.order(2, (8, 15))
+    assert world.waypoints(2) == []
+    assert world.run(max_ticks=60) == "done"
+    assert world.position(2) == (8, 15)
+    assert (2, 0) in {world.position(agent) for agent in group[:2]}
+
+
+@pytest.mark.small
+def test_groups_do_not_take_each_others_places() -> None:
+    world, agents = crowd(mapgen.open_map(width=30, height=30), "lra", [(x, y) for x in range(6) for y in range(4)])
+    world.order_group(agents[:12], (20, 20))
+    world.order_group(agents[12:], (20, 20))
+    parked = world.add((21, 20), controlled=False)
+    world.order_group(agents[:3], (20, 21))
+    places = [world.goal(agent) for agent in agents]
+    assert len(set(places)) == 24
+    assert world.position(parked) not in places[:3]
+
+
+@pytest.mark.small
+def test_a_wall_on_the_way_leads_those_whose_way_it_cuts_around_it() -> None:
+    world, group = crowd(TWO_WAYS, "lra", [(2, 3), (2, 17)])
+    world.order_group(group, (27, 10))
+    places, low = [world.goal(agent) for agent in group], world.waypoints(1)
+    assert any(y < 10 for _, y in world.waypoints(0))
+    world.block([(14, 0), (14, 1)])
+    assert [world.goal(agent) for agent in group] == places
+    assert all(y > 10 for _, y in world.waypoints(0))
+    assert world.waypoints(1) == low
+    events = [event for event in world.trace().events_of("routed", "ordered") if event.agent == 0]
+    assert [event.kind for event in events] == ["ordered", "routed", "routed"]
+    assert world.run(max_ticks=100) == "done"
+
+
+@pytest.mark.small
+def test_a_place_that_is_walled_up_is_replaced_by_another_near_the_target() -> None:
+    world, group = crowd(mapgen.open_map(width=40, height=20), "lra", [(x, y) for x in range(3) for y in range(3)])
+    world.order_group(group, (30, 10))
+    places = {agent: world.goal(agent) for agent in group}
+    world.block([places[4], (30, 12)])
+    kept = {agent: world.goal(agent) for agent in group if agent != 4 and places[agent] != (30, 12)}
+    assert kept == {agent: places[agent] for agent in kept}
+    now = [world.goal(agent) for agent in group]
+    assert len(set(now)) == 9
+    assert max(abs(world.goal(4)[0] - 30), abs(world.goal(4)[1] - 10)) <= 4
+    assert world.run(max_ticks=100) == "done"
+    assert world.agent_state(4).name == "arrived"
+
+
+@pytest.mark.small
+def test_a_target_out_of_reach_is_approached_and_gone_to_when_the_wall_falls() -> None:
+    grid = Grid.from_text("\n".join(["." * 20 + "@" + "." * 9] * 10))
+    world, group = crowd(grid, "lra", [(0, y) for y in range(5)])
+    orders = world.order_group(group, (25, 5))
+    assert not any(order.reachable for order in orders)
+    assert {order.asked for order in orders} == {(25, 5)}
+    assert world.run(max_ticks=60) == "done"
+    assert {world.agent_state(agent).name for agent in group} == {"unreachable"}
+    assert len({world.position(agent) for agent in group}) == 5
+    world.unblock([(20, 5)])
+    assert world.run(max_ticks=80) == "done"
+    assert {world.agent_state(agent).name for agent in group} == {"arrived"}
+    assert (25, 5) in {world.position(agent) for agent in group}
+
+
+@pytest.mark.small
+def test_a_group_on_two_islands_goes_as_near_as_each_can() -> None:
+    grid = Grid.from_text("\n".join(["." * 9 + "@" + "." * 9] * 9))
+    world, group = crowd(grid, "lra", [(0, 0), (0, 1), (18, 0), (18, 1)])
+    orders = world.order_group(group, (12, 4), "attack_move")
+    assert [order.reachable for order in orders] == [False, False, True, True]
+    assert world.run(max_ticks=40) == "done"
+
+
+@pytest.mark.small
+def test_who_is_pushed_ahead_goes_on_from_there() -> None:
+    """It resumes at the nearest later waypoint, and does not go back for those that it missed."""
+    grid = mapgen.open_map(width=60, height=5)
+    world, group = crowd(grid, "lra", [(0, 2)])
+    world.order_group(group, (59, 2))
+    assert world.waypoints(0)[0] == (SPACING, 2)
+    there = grid.cell(2 * SPACING + 2, 4)       # as if combat had carried it there
+    world.state.occupant[world.state.agents.cell[0]] = -1
+    world.state.agents.cell[0], world.state.occupant[there] = there, 0
+    world.planner.agent_retasked(0)
+    world.tick()
+    assert world.waypoints(0)[0] == (3 * SPACING, 2)
+    assert world.run(max_ticks=59 - 26) == "done"
+
+
+@pytest.mark.small
+@pytest.mark.parametrize("mode", ["move", "attack_move"])
+def test_the_same_orders_give_the_same_run(mode: str) -> None:
+    hashes = []
+    for _ in range(2):
+        world, group = crowd(TWO_WAYS, "whca", [(x, y) for x in range(3) for y in range(8, 12)], seed=3)
+        world.order_group(group, (27, 10), mode)
+        for _ in range(12):
+            world.tick(budget=300)
+        world.block([(14, 0)])
+        world.remove(3)
+        world.order_group([agent for agent in group if agent != 3], (2, 19), mode)
+        for _ in range(20):
+            world.tick(budget=300)
+        hashes.append(world.state_hash())
+    assert hashes[0] == hashes[1]
+
+
+@pytest.mark.small
+def test_orders_that_cannot_be_given_change_nothing() -> None:
+    world, group = crowd(TWO_WAYS, "lra", [(2, 8), (2, 9)])
+    mine = world.add((5, 5), controlled=False)
+    state = world.state_hash()
+    for agents, target, mode, error in (
+        ([0, 0], (27, 8), "move", ParameterError),
+        ([0, 9], (27, 8), "move", ParameterError),
+        ([0, mine], (27, 8), "move", ParameterError),
+        (group, (99, 8), "move", MapError),
+        (group, (27, 8), "attack", UnknownNameError),
+    ):
+        with pytest.raises(error):
+            world.order_group(agents, target, mode)
+    assert world.order_group([], (27, 8)) == []
+    assert world.state_hash() == state
