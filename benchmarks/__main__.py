@@ -18,14 +18,18 @@ from benchmarks.measure import COLUMNS, Row
 from wend import __version__
 from wend.errors import UnknownNameError
 
-NAMES = ("astar", "kernel_flag", "startup", "idle_world", "load_map", "edits", "runner", "cooperative")
-ON_REQUEST = ("completion",)    # takes minutes
+NAMES = (
+    "astar", "kernel_flag", "startup", "idle_world", "load_map", "edits", "runner", "cooperative", "real_time",
+    "marker", "mapp",
+)  # fmt: skip
+ON_REQUEST = ("completion", "soak")     # take minutes
 HELP = f"Which ones: {', '.join(NAMES + ON_REQUEST)}. Default: all but {', '.join(ON_REQUEST)}."
 
 
 def main(
     names: Annotated[list[str] | None, typer.Argument(help=HELP)] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
+    ticks: Annotated[int | None, typer.Option(help="Ticks of the soak.", min=1)] = None,
 ) -> None:
     """Measure speed, as ratios to baselines in the same run."""
     for name in names or ():
@@ -35,7 +39,8 @@ def main(
     results: dict[str, list[Row]] = {}
     for name in names or NAMES:
         print(f"{name} ...", file=sys.stderr)
-        results[name] = importlib.import_module(f"benchmarks.{name}").run()
+        options = {"ticks": ticks} if name == "soak" and ticks is not None else {}
+        results[name] = importlib.import_module(f"benchmarks.{name}").run(**options)
     about = {
         "wend": __version__,
         "python": platform.python_version(),

@@ -113,6 +113,10 @@ MEASURES: dict[str, Measure] = {
     "provable_rate": Measure(
         "share of agents that are promised beforehand to arrive", lambda t: metrics.counter(t, "provable"), percent=True
     ),
+    "planned_rate": Measure(
+        "share of agents that the plan brings home", lambda t: metrics.counter(t, "home"), percent=True
+    ),
+    "planned_moves": Measure("moves of the plan as made, per agent", lambda t: metrics.counter(t, "executed_moves")),
     "listed_moves": Measure("moves of the plan as listed, per agent", lambda t: metrics.counter(t, "total_moves")),
     "undo_moves": Measure("moves of the plan that undo others, per agent", lambda t: metrics.counter(t, "undo_moves")),
     "path_moves": Measure("moves of the paths alone, per agent", lambda t: metrics.counter(t, "path_moves")),

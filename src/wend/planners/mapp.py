@@ -176,6 +176,7 @@ class Mapp(Planner):
         self._plans_made += 1
         self._counters = {
             **solution.counters,
+            "home": solution.home,
             "executed_moves": int(unit.size),
             "makespan_ticks": int(compaction.schedule(self._moves).max(initial=0)),
             "repaths": self._plans_made - 1,
