@@ -103,7 +103,7 @@ def solve(
     map: Annotated[str, typer.Argument(help="A .map file, a name (bg512/AR0414SR), or a generator (arena:seed=3).")],
     scen: Annotated[str | None, typer.Option(help="A .scen file or a name in the data folder; its first rows.")] = None,
     problem: Annotated[str, typer.Option(help="Drawn from the seed, unless --scen; group: all to one.")] = "random",
-    mode: Annotated[str, typer.Option(help="The order to a group: move or attack_move.")] = "move",
+    mode: Annotated[str | None, typer.Option(help="The order to a group: move (default) or attack_move.")] = None,
     agents: Annotated[int, typer.Option(help="How many agents.")] = 100,
     algorithm: Annotated[str, typer.Option(help="Which one: see `wend algorithms`.")] = "weave",
     seed: Annotated[int, typer.Option(help="What the problem and the planner draw from.")] = 0,
@@ -132,6 +132,8 @@ def solve(
         check_writable(out)
     grid = Grid.load(source, connectivity=connectivity, corner_cutting=corner_cutting)
     task = None if problem == "group" and scen is None else _problem(grid, scen, problem, agents, seed)
+    if mode is not None and task is not None:
+        raise ParameterError("--mode is the order to a group: it needs --problem group")
     if explain and task is None:
         raise ParameterError("--explain is for problems in which every agent has a goal of its own, not for a group")
     if explain and task is not None:
@@ -140,7 +142,7 @@ def solve(
     with talk.status("loading kernels (some seconds on the first run of a version) ..."):
         warm_up(planner)
     if task is None:
-        world = _ordered_group(grid, planner, agents, seed, mode)
+        world = _ordered_group(grid, planner, agents, seed, mode or "move")
     else:
         world = World.from_problem(task, planner, seed=seed, on_violation="record")
     with _progress(talk, max_ticks) as progress:

@@ -80,6 +80,7 @@ def test_solve_orders_a_group_to_one_place(wend: Wend, tmp_path) -> None:
     assert len(set(goals)) == 12
     assert max(x for x, _ in goals) - min(x for x, _ in goals) < 8
     assert "attack_move" in wend("solve", "open:width=40", "--mode", "charge", *words).err
+    assert "--problem group" in wend("solve", "open:width=40", "--mode", "attack_move").err
     assert "--explain" in wend("solve", "open:width=40", "--explain", *words).err
 
 
