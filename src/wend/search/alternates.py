@@ -36,7 +36,13 @@ from wend.errors import FormatError
 from wend.files import ZIP_ERRORS, replacing
 from wend.grid import Grid
 from wend.search import ladder as open_list
-from wend.search.biconnected import NO_BLOCK, Blocks, label_blocks, make_block_tree, make_blocks
+from wend.search.biconnected import (
+    NO_BICOMPONENT,
+    Bicomponents,
+    label_bicomponents,
+    make_bicomponent_tree,
+    make_bicomponents,
+)
 from wend.search.kernel import jit
 from wend.search.ladder import Ladder, make_ladder
 
@@ -267,7 +273,7 @@ def _alternate_now(tables, alternates, setting, detour, b, one, other, slot):
         tally[REUSED] += known
         return k
     free_one, free_other = setting.free[b * 4 + one], setting.free[b * 4 + other]
-    told = free_one != NO_BLOCK and free_other != NO_BLOCK      # else a cell of the triple itself is marked
+    told = free_one != NO_BICOMPONENT and free_other != NO_BICOMPONENT      # else a cell of the triple itself is marked
     marks = _CLOSED if not setting.through_targets or (told and free_one == free_other) else _PRICED
     if marks == _CLOSED and told and free_one != free_other:
         return MISSING
@@ -315,8 +321,8 @@ class AlternatePaths:
         self.grid = grid.copy()
         self.lock = threading.RLock()
         self._kept = 0                              # paths on the bare map that are in a file
-        self._blocks = _blocks_of(grid, np.zeros(cells, np.uint8))
-        self.tree = make_block_tree(self._blocks.label)
+        self._bicomponents = _bicomponents_of(grid, np.zeros(cells, np.uint8))
+        self.tree = make_bicomponent_tree(self._bicomponents.label)
         self.detour = Detour(
             make_ladder(4 * cells + 1, (_TARGET_MOVES // 2 + 1) * cells + grid.width + grid.height),
             np.zeros(cells, np.int32), np.empty(cells, np.int32), np.empty(cells, np.uint8), np.zeros(2, np.int64),
@@ -345,9 +351,9 @@ class AlternatePaths:
         mark = np.zeros(self.grid.size, np.uint8)
         mark[targets] |= TARGET
         mark[obstacles] |= OBSTACLE
-        joined = _blocks_of(self.grid, mark & np.uint8(OBSTACLE)) if obstacles.size else self._blocks
-        free = _blocks_of(self.grid, mark) if targets.size else joined
-        return Setting(mark, self._blocks.label, joined.label, free.label, through_targets)
+        joined = _bicomponents_of(self.grid, mark & np.uint8(OBSTACLE)) if obstacles.size else self._bicomponents
+        free = _bicomponents_of(self.grid, mark) if targets.size else joined
+        return Setting(mark, self._bicomponents.label, joined.label, free.label, through_targets)
 
     def grow(self) -> None:
         """Make room for twice as many paths, or for paths of twice as many cells, whichever is short."""
@@ -438,9 +444,9 @@ class AlternatePaths:
         old.tally[PATHS] = kept.size
 
 
-def _blocks_of(grid: Grid, closed: NDArray[np.uint8]) -> Blocks:
-    blocks = make_blocks(grid.size)
-    label_blocks(grid.tables, closed, blocks)
+def _bicomponents_of(grid: Grid, closed: NDArray[np.uint8]) -> Bicomponents:
+    blocks = make_bicomponents(grid.size)
+    label_bicomponents(grid.tables, closed, blocks)
     return blocks
 
 

@@ -12,6 +12,8 @@ A kernel does not call itself: a recursive one crashes when it is loaded from th
 NamedTuple. It is a private flag of Numba: it stands here and nowhere else, pyproject.toml pins the range of versions,
 and `benchmarks/kernel_flag.py` shows when it stops working.
 
+Kernels let go of the interpreter's lock (`nogil`), so that threads can share work out (`search/threads.py`).
+
 Compiled kernels are cached on disk. Numba does not notice an edited callee in another file, so the folder's name holds
 a hash of all of the package's sources; it also holds whether bounds are checked, because Numba would silently reuse
 code compiled without the checks.

@@ -650,6 +650,16 @@ def _may_stop(paths, crowd, u):
 
 
 @jit
+def _outcome(paths, crowd):
+    """What a repositioning has come to: DONE if all active units are well positioned, else ASTRAY."""
+    for place in range(crowd.tally[ACTIVE]):
+        u = crowd.order[place]
+        if not crowd.solved[u] and not _is_well_positioned(paths, crowd, u):
+            return ASTRAY
+    return DONE
+
+
+@jit
 def reposition_by_counting(paths, crowd, log):
     """Undo the moves of each unit until it is well positioned and in nobody's way; answer DONE, BLOCKED or ASTRAY.
 
@@ -677,11 +687,7 @@ def reposition_by_counting(paths, crowd, log):
             return BLOCKED
         crowd.visits[crowd.cell[u]] -= 1
         _move(paths, crowd, log, u, log.source[e])
-    for place in range(tally[ACTIVE]):
-        u = crowd.order[place]
-        if not crowd.solved[u] and not _is_well_positioned(paths, crowd, u):
-            return ASTRAY
-    return DONE
+    return _outcome(paths, crowd)
 
 
 @jit
@@ -763,11 +769,7 @@ def reposition_minimally(paths, crowd, log):
         if crowd.occupant[log.source[e]] != NO_AGENT:
             return BLOCKED
         _move(paths, crowd, log, u, log.source[e])
-    for place in range(tally[ACTIVE]):
-        u = crowd.order[place]
-        if not crowd.solved[u] and not _is_well_positioned(paths, crowd, u):
-            return ASTRAY
-    return DONE
+    return _outcome(paths, crowd)
 
 
 @jit

@@ -11,7 +11,13 @@ from wend.errors import FormatError
 from wend.grid import Grid
 from wend.search import alternates as module
 from wend.search.alternates import MISSING, NO_ROOM, TOLL, AlternatePaths, alternate, alternates_after, alternates_of
-from wend.search.biconnected import NO_BLOCK, count_changes, label_blocks, make_block_tree, make_blocks
+from wend.search.biconnected import (
+    NO_BICOMPONENT,
+    count_changes,
+    label_bicomponents,
+    make_bicomponent_tree,
+    make_bicomponents,
+)
 from wend.search.ladder import clear, make_ladder, pop, push
 
 NONE = np.empty(0, np.int32)
@@ -180,16 +186,16 @@ def test_blocks_say_what_is_joined_without_a_cell(seed: int) -> None:
     grid = random_grid(seed)
     closed = np.zeros(grid.size, np.uint8)
     closed[grid.free_cells()[:: 9 - seed]] = 1
-    blocks = make_blocks(grid.size)
+    blocks = make_bicomponents(grid.size)
     ref = Map(grid, set(), set(), through_targets=True)
     for shut in (np.zeros(grid.size, np.uint8), closed):
-        label_blocks(grid.tables, shut, blocks)
+        label_bicomponents(grid.tables, shut, blocks)
         without = set(np.flatnonzero(shut).tolist())
         for b, one, other in triples(grid):
             a, c = ref.steps[b][one], ref.steps[b][other]
             labels = blocks.label[b * 4 + one], blocks.label[b * 4 + other]
-            assert (labels[0] == NO_BLOCK) == (b in without or a in without)
-            if NO_BLOCK not in labels:
+            assert (labels[0] == NO_BICOMPONENT) == (b in without or a in without)
+            if NO_BICOMPONENT not in labels:
                 assert (labels[0] == labels[1]) == ref.joined(b, a, c, without)
 
 
@@ -197,9 +203,9 @@ def test_blocks_say_what_is_joined_without_a_cell(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_changes_of_block_are_counted_on_the_tree(seed: int) -> None:
     grid = random_grid(seed)
-    blocks = make_blocks(grid.size)
-    label_blocks(grid.tables, np.zeros(grid.size, np.uint8), blocks)
-    tree = make_block_tree(blocks.label)
+    blocks = make_bicomponents(grid.size)
+    label_bicomponents(grid.tables, np.zeros(grid.size, np.uint8), blocks)
+    tree = make_bicomponent_tree(blocks.label)
     ref = Map(grid, set(), set(), through_targets=True)
     for goal in grid.free_cells()[::5].tolist():
         count_changes(grid.tables, blocks.label, tree, goal)
