@@ -268,6 +268,7 @@ class ReferenceWindowed:
     def push(self, root: int) -> bool:
         """One step of PIBT."""
         moved: list[int] = []
+        boxed_in: set[int] = set()
         follower: int | None = None
         start = self.walkers[root].at
         best = self.options(root)[0]
@@ -281,6 +282,8 @@ class ReferenceWindowed:
                 return True
             if other in (None, agent):
                 return False
+            if other in boxed_in:
+                return True
             if other in self.frozen:            # it stays, or it comes towards me
                 return other not in self.entered.values() or self.entered.get(self.walkers[agent].at) == other
             walker = self.walkers[other]
@@ -309,6 +312,7 @@ class ReferenceWindowed:
                 del self.entered[there]
                 self.frozen.discard(agent)
                 moved.remove(agent)
+            boxed_in.add(agent)
             return False
 
         if not settle(root, None):

@@ -41,13 +41,15 @@ class Push(NamedTuple):
     option_key: np.ndarray  # int64[depth, 9]   ... and by what they are ordered
     options: np.ndarray     # int32[depth]      how many there are,
     tried: np.ndarray       # int32[depth]      ... and how many were tried; -1 when they are not listed yet
-    tally: np.ndarray       # int64[3]          see below
+    boxed_in: np.ndarray    # int64[agents]     the last push in which there was no place for it
+    tally: np.ndarray       # int64[4]          see below
 
 
 # Push.tally holds
 _CLAIMED = 0    # cells that are claimed
 _MOVED = 1      # agents that the push at hand moves
 _FOLLOWER = 2   # agent that changes places with the one that pushes, or NO_AGENT
+_SERIAL = 3     # number of the push at hand
 
 
 def make_push(agents: int, cells: int) -> Push:
@@ -56,7 +58,7 @@ def make_push(agents: int, cells: int) -> Push:
     return Push(
         np.zeros(agents, np.bool_), np.full(cells, NO_AGENT, np.int32), ints[0], ints[1], ints[2],
         np.zeros((agents + 1, 9), np.int32), np.zeros((agents + 1, 9), np.int64), ints[3], ints[4],
-        np.zeros(3, np.int64),
+        np.zeros(agents, np.int64), np.zeros(4, np.int64),
     )  # fmt: skip
 
 
@@ -207,6 +209,8 @@ def in_the_way(agents, occupant, plans, push, next_cell, agent, there, root):
         return -2 if next_cell[other] == there or next_cell[other] == here else NO_AGENT
     if agents.pinned[other] and agents.cell[other] == agents.goal[other]:
         return -2
+    if push.boxed_in[other] == push.tally[_SERIAL]:
+        return -2
     is_older = plans.left_home[other] < plans.left_home[root] and plans.home_ticks[other] < STABLE_TICKS
     return -2 if is_older else other
 
@@ -231,6 +235,7 @@ def find_push(tables, agents, occupant, plans, push, reverse, search_of, tick, s
     does. Mutates: push, reverse.
     """
     depth = 0
+    push.tally[_SERIAL] += 1
     push.moved[0] = root
     push.tried[0] = -1                                          # its options are not listed yet
     while depth >= 0:
@@ -255,6 +260,7 @@ def find_push(tables, agents, occupant, plans, push, reverse, search_of, tick, s
             push.tried[depth] += 1
             pushing = in_the_way(agents, occupant, plans, push, next_cell, agent, there, root)
         if pushing == -2:                                       # no place for it: the one before tries its next cell
+            push.boxed_in[agent] = push.tally[_SERIAL]          # and nobody asks it again
             depth -= 1
             if depth >= 0:
                 push.taken[push.target[depth]] = NO_AGENT

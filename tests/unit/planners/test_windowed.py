@@ -171,6 +171,17 @@ def test_a_push_moves_nobody_who_is_away_from_home_for_longer() -> None:
 # --- between two ticks ----------------------------------------------------------------------------------------------
 
 
+def test_a_push_into_a_crowd_without_a_blank_gives_up_at_once() -> None:
+    """More chains of agents lead through this room than could be tried in years, and all end at a wall."""
+    grid = Grid.from_text(".........\n" * 9 + "@@@@.@@@@\n", connectivity=4)
+    world = World(grid, create("weave", patience=1))
+    for cell in grid.free_cells().tolist():
+        world.add(grid.xy(cell), (2, 2) if cell == grid.cell(4, 9) else grid.xy(cell))
+    world.run(max_ticks=12)
+    assert world.planner.counters()["boxed_in"] > 0
+    assert world.position(world.agents - 1) == (4, 9)
+
+
 def test_a_new_order_leaves_the_plans_of_the_others_as_they_are() -> None:
     grid = random_map(seed=5, width=16, height=16)
     world = crowd(Windowed(window=16), grid, 20, 5)
