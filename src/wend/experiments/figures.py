@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter
 
 if TYPE_CHECKING:
     from wend.experiments.report import Sheet
@@ -46,7 +48,10 @@ _STYLE: dict[Any, Any] = {
 
 
 def draw(sheet: Sheet, x_label: str) -> str:
-    """An SVG element with a curve for each column of the sheet over its rows, and a band for each interval."""
+    """An SVG element with a curve for each column of the sheet over its rows, and a band for each interval.
+
+    A column that has a line is drawn as points and that line, on logarithmic axes.
+    """
     file = io.StringIO()
     # A label in a script that the fonts do not have is the browser's to show; the warning would be nobody's.
     with warnings.catch_warnings(), matplotlib.rc_context({**_STYLE, "svg.hashsalt": sheet.id}):
@@ -70,24 +75,46 @@ def _draw_curves(axes: Axes, sheet: Sheet) -> None:
     means, widths = points[..., 0], points[..., 1]
     numeric = all(isinstance(x, (int, float)) for x in sheet.rows)
     xs = np.array(sheet.rows if numeric else range(len(sheet.rows)), dtype=float)
+    fits = sheet.lines or [None] * len(sheet.columns)
     curves = []
-    for k in range(len(sheet.columns)):
-        colour, line = _COLOURS[k % len(_COLOURS)], _LINES[k // len(_COLOURS) % len(_LINES)]
-        marker = _MARKERS[k % len(_MARKERS)]
+    for k, fit in enumerate(fits):
+        again = k // len(_COLOURS)
+        colour, line = _COLOURS[k % len(_COLOURS)], _LINES[again % len(_LINES)]
+        marker = _MARKERS[(k + again) % len(_MARKERS)]      # the same colour, another marker
         curves += axes.plot(xs, means[:, k], line, color=colour, marker=marker, markersize=4, lw=1.6)
+        if fit is not None:     # points without curve and band, and the line whose slope is told
+            curves[-1].set_linestyle("none")
+            there = xs[~np.isnan(means[:, k])]
+            axes.plot(there, factor * np.exp(fit.intercept) * there**fit.slope, line, color=colour, lw=1.2)
+            continue
         low, high = means[:, k] - widths[:, k], means[:, k] + widths[:, k]
         if measure.percent:
             low, high = np.clip(low, 0, 100), np.clip(high, 0, 100)
         axes.fill_between(xs, low, high, color=colour, alpha=0.16, lw=0)
-    if xs.size <= _MOST_TICKS or not numeric:
+    if sheet.lines is not None:
+        axes.set_xscale("log")
+        _name_round_numbers(axes.xaxis)
+    elif xs.size <= _MOST_TICKS or not numeric:
         axes.set_xticks(xs, [str(x) for x in sheet.rows])
-    if np.nanmin(means) > 0 and np.any(np.nanmax(means, axis=1) > _LOGARITHMIC_FROM * np.nanmin(means, axis=1)):
+    lowest, highest = np.nanmin(means, axis=1), np.nanmax(means, axis=1)
+    if sheet.lines is not None or (np.nanmin(means) > 0 and np.any(highest > _LOGARITHMIC_FROM * lowest)):
         axes.set_yscale("log")
-        axes.yaxis.set_major_formatter("{x:g}")
+        _name_round_numbers(axes.yaxis)
     elif np.nanmin(means) >= 0 and not measure.percent:
         axes.set_ylim(bottom=0)
     axes.set_ylabel("\n".join(textwrap.wrap(measure.help + (" (%)" if measure.percent else ""), 44)))
-    axes.legend(curves, [str(name) for name in sheet.columns], loc="upper left", bbox_to_anchor=(1, 1))
+    slopes = [f", slope {fit.slope:.2f}" if fit else "" for fit in fits]
+    names = [f"{name}{slope}" for name, slope in zip(sheet.columns, slopes, strict=True)]
+    title = None if sheet.series == "label" else sheet.series
+    axes.legend(curves, names, title=title, alignment="left", loc="upper left", bbox_to_anchor=(1, 1))
+
+
+def _name_round_numbers(axis: Axis) -> None:
+    """Ticks of a logarithmic axis at 1, 2, 5, 10 and so on, and at more where it is short."""
+    low, high = axis.get_view_interval()
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high > 10 * low else (1, 1.5, 2, 3, 4, 5, 7)))
+    axis.set_major_formatter("{x:g}")
+    axis.set_minor_formatter(NullFormatter())
 
 
 def _point(mean: Mean | None) -> tuple[float, float]:

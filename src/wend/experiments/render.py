@@ -159,12 +159,25 @@ def _sheet(sheet: Sheet, baseline: str, *, drawn: bool = False) -> Block:
     ]
     return Block(
         title=sheet.title,
-        header=[sheet.row_column, *columns],
-        rows=rows,
+        header=[metric_name(sheet.row_column), *columns],
+        rows=rows + _slopes(sheet),
         paper=sheet.paper,
         note=_sheet_note(sheet, baseline),
         figure=sheet if drawn and any(entry.mean for line in sheet.entries for entry in line) else None,
     )
+
+
+def _slopes(sheet: Sheet) -> list[list[Cell]]:
+    """Rows below a column's numbers with its line, if any column has one."""
+    lines = sheet.lines or []
+    if not any(lines):
+        return []
+    shown = {
+        "slope": [f"{line.slope:.2f}" if line else NOTHING for line in lines],
+        "r²": [f"{line.r2:.3f}" if line else NOTHING for line in lines],
+        "points": [str(line.points) if line else NOTHING for line in lines],
+    }
+    return [[Cell(name), *map(Cell, texts)] for name, texts in shown.items()]
 
 
 def _sheet_note(sheet: Sheet, baseline: str) -> str:
@@ -173,11 +186,13 @@ def _sheet_note(sheet: Sheet, baseline: str) -> str:
     if not runs:
         return f"{NOT_MEASURED.capitalize()} yet."
     count = str(min(runs)) if min(runs) == max(runs) else f"{min(runs)} to {max(runs)}"
-    said = f"Means of {count} runs each, ± half the 95 % confidence interval."
+    said = "One run each." if count == "1" else f"Means of {count} runs each, ± half the 95 % confidence interval."
     if any(entry.difference for line in sheet.entries for entry in line):
         said += f" In parentheses: the difference to {baseline} on the same problems, ~ where its interval contains 0."
     if any(entry.printed is not None for line in sheet.entries for entry in line):
         said += " In brackets: the paper's numbers."
+    if sheet.lines is not None:
+        said += " Slope: of the least-squares line through the points of a column, both axes logarithmic."
     known = dict(zip(sheet.metrics, sheet.measures, strict=True))
     meanings = [f"{metric_name(metric)}: {measure.help}" for metric, measure in known.items()]
     return f"{said} {'; '.join(meanings)}."

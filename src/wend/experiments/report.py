@@ -8,6 +8,7 @@ terminal, in Markdown and as a page is the business of `render`.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from wend.errors import FormatError, ParameterError, UnknownNameError
 from wend.experiments import render
 from wend.experiments.measures import Measure
-from wend.experiments.results import Entries, Entry, Key, Mean, Results, mean_of, quoted
+from wend.experiments.results import Entries, Entry, Key, Line, Mean, Results, line_through, mean_of, quoted
 from wend.experiments.spec import SCALES, Claim, Figure, PaperNumber, Spec, Table
 from wend.experiments.store import Store
 
@@ -38,6 +39,8 @@ class Sheet:
     metrics: list[str]          # of each column
     measures: list[Measure]     # ... and what is known about them
     entries: list[list[Entry]]  # [row][column]
+    series: str = ""            # of a figure: the column of the results whose values are the columns
+    lines: list[Line | None] | None = None      # ... and the line of each, if it has enough points; None: not `log`
 
 
 @dataclass(frozen=True)
@@ -131,7 +134,14 @@ def _sheet_as_json(sheet: Sheet) -> dict[str, Any]:
         for column, metric, entry in zip(sheet.columns, sheet.metrics, line, strict=True)
         if entry.mean is not None
     ]
-    return {"id": sheet.id, "title": sheet.title, "paper": sheet.paper, "rows": sheet.row_column, "entries": entries}
+    lines = sheet.lines or [None] * len(sheet.columns)
+    slopes = [
+        {"column": column, "slope": line.slope, "r2": line.r2, "points": line.points}
+        for column, line in zip(sheet.columns, lines, strict=True)
+        if line is not None
+    ]
+    about = {"id": sheet.id, "title": sheet.title, "paper": sheet.paper, "rows": sheet.row_column}
+    return {**about, "entries": entries, "slopes": slopes}
 
 
 def _as_json(mean: Mean | None) -> dict[str, Any] | None:
@@ -214,10 +224,22 @@ def _baseline(spec: Spec, wanted: str) -> str:
 def _figure(results: Results, figure: Figure) -> Sheet:
     """The points of a figure, by x."""
     has_x = f"{quoted(figure.x)} IS NOT NULL AND ({figure.where or 'true'})"
-    entries = results.measure(figure.x, figure.series, figure.y, has_x, f"figure {figure.id}")
+    found = results.measure(figure.x, figure.series, figure.y, has_x, f"figure {figure.id}")
+    entries = {at: entry for at, entry in found.items() if not isinstance(at[0], float) or math.isfinite(at[0])}
     in_order = dict(sorted(entries.items(), key=lambda item: (isinstance(item[0][0], str), item[0][0])))
     columns = _once(column for _, column in entries)
-    return _sheet(results.spec, figure, figure.title, figure.x, in_order, dict.fromkeys(columns, figure.y))
+    sheet = _sheet(results.spec, figure, figure.title, figure.x, in_order, dict.fromkeys(columns, figure.y))
+    lines = _lines(results.spec, sheet) if figure.log else None
+    return dataclasses.replace(sheet, series=figure.series, lines=lines)
+
+
+def _lines(spec: Spec, sheet: Sheet) -> list[Line | None]:
+    """The line through the means of each column."""
+    xs = [x for x in sheet.rows if isinstance(x, (int, float))]
+    if len(xs) < len(sheet.rows):
+        raise FormatError(spec.name, f"figure {sheet.id}: {sheet.row_column} is no number, so `log` cannot show it")
+    columns = ([line[k].mean for line in sheet.entries] for k in range(len(sheet.columns)))
+    return [line_through([(x, mean.value) for x, mean in zip(xs, means, strict=True) if mean]) for means in columns]
 
 
 def _table(results: Results, table: Table, baseline: str) -> list[Sheet]:

@@ -1,4 +1,4 @@
-"""Means over the results of an experiment: Student's intervals, and differences to a baseline.
+"""Means over the results of an experiment: Student's intervals, differences to a baseline, and how fast means grow.
 
 `Results` is the table that a spec's SQL is about. A mean is one over runs, that is, over maps and instances. Its
 interval is Student's, at 95 %: it says how far another draw of as many problems may move the mean, and nothing about
@@ -17,13 +17,17 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from wend.errors import FormatError
+from wend.errors import FormatError, WendError
 from wend.experiments.spec import Job, Spec
 from wend.experiments.store import Store
+from wend.grid import Grid
 
 Key = str | int | float | None              # a value of a column of the results
 Keys = tuple[Key, ...]
 Entries = dict[tuple[Key, Key], "Entry"]    # by row and column
+
+FREE_CELLS = "free_cells"       # the x of a figure that no run has to measure: the map says it
+FEWEST_POINTS = 3               # that a line is put through
 
 _ALGORITHM_COLUMNS = {"label", "algorithm", "parameters"}
 _SAME_PROBLEM = ("map", "problem", "agents", "instance", "view")     # agreeing in these, two runs can be compared
@@ -54,6 +58,16 @@ class Entry:
     printed: float | None = None        # what the paper says
 
 
+@dataclass(frozen=True)
+class Line:
+    """The least-squares line through points on logarithmic axes, that is, y = exp(intercept) * x ** slope."""
+
+    slope: float
+    intercept: float
+    r2: float               # share of the variance of log y that the line explains
+    points: int
+
+
 def student_quantile(degrees: int) -> float:
     """The two-sided 95 % quantile of Student's distribution.
 
@@ -78,6 +92,22 @@ def mean_of(values: Sequence[float]) -> Mean | None:
     return Mean(statistics.fmean(values), half_width, runs)
 
 
+def line_through(points: Sequence[tuple[float, float]]) -> Line | None:
+    """The line through those points that logarithmic axes can show; None if they are fewer than three.
+
+    >>> round(line_through([(1, 5), (2, 20), (4, 80), (8, 0)]).slope, 6)
+    2.0
+    """
+    shown = [(math.log(x), math.log(y)) for x, y in points if x > 0 and y > 0]
+    if len(shown) < FEWEST_POINTS:
+        return None
+    xs, ys = zip(*shown, strict=True)
+    slope, intercept = statistics.linear_regression(xs, ys)
+    unexplained = sum((y - intercept - slope * x) ** 2 for x, y in shown)
+    variance = statistics.pvariance(ys) * len(ys)
+    return Line(slope, intercept, 1 - unexplained / variance if variance else 1.0, len(shown))
+
+
 class Results:
     """The results of some jobs as a table, `results`, in the order of the jobs, with the labels and views of the spec.
 
@@ -96,7 +126,19 @@ class Results:
         self.database.unregister("jobs")
         for metric in spec.metrics:     # where no job is done, or none that says, the metric has no column yet
             self.database.execute(f"ALTER TABLE results ADD COLUMN IF NOT EXISTS {quoted(metric)} DOUBLE")
+        if FREE_CELLS not in spec.metrics and any(figure.x == FREE_CELLS for figure in spec.figures):
+            self._add_free_cells()
         self.database.execute("SET enable_external_access = false")     # a spec's SQL is about results, not about files
+
+    def _add_free_cells(self) -> None:
+        """A column with the size of each row's map; NULL where the map is not on this machine."""
+        self.database.execute(f"ALTER TABLE results ADD COLUMN {FREE_CELLS} BIGINT")
+        for name in self.distinct("map"):
+            try:
+                cells = Grid.load(name).free_cells().size
+            except WendError:
+                continue
+            self.database.execute(f"UPDATE results SET {FREE_CELLS} = ? WHERE map = ?", [cells, name])
 
     def ask(self, sql: str, place: str) -> list[tuple[Any, ...]]:
         """The rows that a query gives; `place` says where in the spec it comes from."""

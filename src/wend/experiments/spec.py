@@ -92,8 +92,9 @@ class Figure:
     id: str
     title: str
     y: str                          # a metric
-    x: str = "agents"               # a column of the results
+    x: str = "agents"               # a column of the results, a metric, or "free_cells": those of the map
     series: str = "label"           # a column of the results
+    log: bool = False               # both axes are logarithmic, and each series has the slope of its line
     where: str = ""                 # an SQL condition on the results
     paper: str = ""                 # what the paper's figure shows, in words
 
@@ -301,6 +302,7 @@ def _check(spec: Spec) -> None:
         if name not in SCALES:
             raise UnknownNameError("scale", name, SCALES)
     used = [*spec.metrics, *(f.y for f in spec.figures), *(v for t in spec.tables for v in t.values)]
+    used += [figure.x for figure in spec.figures if figure.x in MEASURES or figure.x in spec.measures]
     for metric in [*used, *(number.metric for number in spec.numbers)]:
         if metric not in MEASURES and metric not in spec.measures:
             raise UnknownNameError("metric", metric, [*MEASURES, *spec.measures])

@@ -14,9 +14,10 @@ from wend.errors import FormatError, ParameterError, UnknownNameError
 from wend.experiments.measures import Measure
 from wend.experiments.render import _value
 from wend.experiments.report import Report, make_report
-from wend.experiments.results import Mean, mean_of, student_quantile
+from wend.experiments.results import Mean, line_through, mean_of, student_quantile
 from wend.experiments.spec import AlgorithmSpec, Claim, Figure, PaperNumber, Scale, Spec, Table, View
 from wend.experiments.store import COLUMNS, SCHEMA, Store
+from wend.grid import Grid
 
 METRICS = ["reached_rate", "cycles"]
 PLAIN = AlgorithmSpec("lra", label="plain")
@@ -88,6 +89,27 @@ def test_a_mean_has_an_interval_if_it_is_of_more_than_one_run() -> None:
     mean = mean_of([1.0, 2.0, 3.0, 4.0, 5.0])
     assert (mean.value, mean.runs) == (3.0, 5)
     assert mean.half_width == pytest.approx(2.776 * math.sqrt(2.5 / 5))
+
+
+def test_a_line_needs_three_points_that_logarithmic_axes_can_show() -> None:
+    cubes = [(x, 7.0 * x**3) for x in (1, 2, 5, 10)]
+    line = line_through(cubes)
+    assert (line.slope, line.r2, line.points) == (pytest.approx(3), pytest.approx(1), 4)
+    assert math.exp(line.intercept) == pytest.approx(7)
+    shown = line_through([(0, 5.0), *cubes, (20, 0.0), (30, -1.0)])
+    assert (shown.slope, shown.points) == (pytest.approx(3), 4)
+    assert line_through([*cubes[:2], (3, 0.0)]) is None
+    assert line_through([]) is None
+
+
+def test_a_line_says_how_well_it_fits() -> None:
+    xs, ys = np.arange(1, 30), np.random.default_rng(1).uniform(1, 9, 29)
+    line = line_through(list(zip(xs.tolist(), ys.tolist(), strict=True)))
+    slope, intercept = np.polyfit(np.log(xs), np.log(ys), 1)
+    assert (line.slope, line.intercept) == (pytest.approx(slope), pytest.approx(intercept))
+    assert line.r2 == pytest.approx(np.corrcoef(np.log(xs), np.log(ys))[0, 1] ** 2)
+    flat = line_through([(1, 4.0), (2, 4.0), (3, 4.0)])
+    assert (flat.slope, flat.r2) == (0, 1)
 
 
 # --- which rows ------------------------------------------------------------------------------------------------------
@@ -190,6 +212,84 @@ def test_a_figure_has_a_mean_for_each_x_and_series(store) -> None:
     assert page.count("<svg") == 1
     assert ">a straight line</p>" in page
     assert "cells entered again, per agent" in page
+
+
+GROWTH = {"quick": Scale(MAPS[:1], [10, 20, 40, 80], 2)}
+
+
+def test_a_logarithmic_figure_says_the_slope_of_each_series(store) -> None:
+    spec = a_spec(scales=GROWTH, figures=[Figure("f", "F", y="cycles", log=True)])
+
+    def result(job: dict) -> dict:      # noisy has not run with more than 20
+        plain = job["label"] == "plain"
+        return {"cycles": 3.0 * job["agents"] ** 2 if plain else 1.0 if job["agents"] <= 20 else None}
+
+    fill(store, spec, result)
+    report = make_report(spec, store)
+    plain, noisy = report.figures[0].lines
+    assert (plain.slope, plain.r2, plain.points, noisy) == (pytest.approx(2), pytest.approx(1), 4, None)
+    text = report.to_markdown()
+    assert "| slope | 2.00 | - |\n| r² | 1.000 | - |\n| points | 4 | - |" in text
+    assert "Slope: of the least-squares line" in text
+    (slope,) = report.to_json()["figures"][0]["slopes"]
+    assert slope == {"column": "plain", "slope": plain.slope, "r2": plain.r2, "points": 4}
+    page = report.to_html()
+    assert '<span>slope</span></td><td class="number"><span>2.00</span>' in page
+    for label in ("plain, slope 2.00", "noisy", "10", "20", "50"):
+        assert f">{label}</text>" in page
+    Outline(page)
+
+
+def test_a_figure_without_enough_points_or_logarithms_has_no_slopes(store) -> None:
+    spec = a_spec(figures=[Figure("few", "F", y="cycles", log=True), Figure("linear", "F", y="cycles")])
+    fill(store, spec, constant)         # with 10 and 20 agents
+    report = make_report(spec, store)
+    assert [sheet.lines for sheet in report.figures] == [[None, None], None]
+    assert [sheet["slopes"] for sheet in report.to_json()["figures"]] == [[], []]
+    assert "slope |" not in report.to_markdown()
+    assert report.to_html().count("<svg") == 2
+
+
+def test_words_have_no_logarithm(store) -> None:
+    spec = a_spec(figures=[Figure("f", "F", y="cycles", x="map", log=True)])
+    fill(store, spec, constant)
+    with pytest.raises(FormatError, match=r"^a/b: figure f: map is no number, so `log` cannot show it"):
+        make_report(spec, store)
+
+
+def test_x_may_be_a_metric(store) -> None:
+    spec = a_spec(figures=[Figure("f", "F", y="reached_rate", x="cycles")])
+    fill(store, spec, lambda job: constant(job) | ({"cycles": math.inf} if job["instance"] else {}))
+    (sheet,) = make_report(spec, store).figures
+    assert (sheet.rows, sheet.columns) == ([2.5, 5.0, 10.0], ["plain", "noisy"])
+    assert cell(sheet, 10.0, "plain").mean.value == pytest.approx(0.7)
+    assert cell(sheet, 10.0, "noisy").mean is None
+
+
+def test_x_may_be_the_free_cells_of_the_map(store) -> None:
+    sizes = {f"random:seed={k}": Grid.load(f"random:seed={k}").free_cells().size for k in range(3)}
+    maps = [*sizes, "nowhere/to-be-found"]
+    figure = Figure("f", "F", y="cycles", x="free_cells", series="agents", where="label = 'plain'", log=True)
+    spec = a_spec(scales={"quick": Scale(maps, [20, 10], 1)}, figures=[figure])
+    fill(store, spec, lambda job: {"cycles": job["agents"] * float(sizes.get(job["map"], 1))})
+    report = make_report(spec, store)
+    (sheet,) = report.figures
+    assert (sheet.rows, sheet.columns) == (sorted(sizes.values()), [20, 10])
+    assert [cell(sheet, size, 10).mean.value for size in sheet.rows] == [10.0 * size for size in sheet.rows]
+    assert [(line.slope, line.points) for line in sheet.lines] == [(pytest.approx(1), 3)] * 2
+    page = report.to_html()
+    for label in ("free cells", "agents", "20, slope 1.00"):
+        assert f">{label}</text>" in page
+
+
+def test_free_cells_of_maps_that_are_not_here_are_not_measured(store) -> None:
+    figure = Figure("f", "F", y="cycles", x="free_cells", log=True)
+    spec = a_spec(scales={"quick": Scale(["nowhere/to-be-found"], [10], 1)}, figures=[figure])
+    fill(store, spec, constant)
+    report = make_report(spec, store)
+    assert report.done == 2
+    assert "Not measured yet." in report.to_markdown()
+    assert "<svg" not in report.to_html()
 
 
 def test_a_table_has_the_values_as_columns_or_a_sheet_for_each_of_them(store) -> None:

@@ -98,3 +98,30 @@ def test_silvers_claims_hold_for_what_he_printed(silver, tmp_path) -> None:
 def test_silvers_claims_fail_for_the_opposite(silver, tmp_path) -> None:
     answers = report_of(silver, tmp_path / "results", OTHERWISE, few=(0.9, 40, 5, 1, 1))
     assert [sentence for sentence, holds in answers.items() if holds is not False] == []
+
+
+# --- MAPP's growth ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("steepest", "sizes", "holds"),
+    [(1.9, (100, 500, 1000), True), (2.1, (100, 500, 1000), False), (2.1, (100, 500), None)],
+)
+def test_mapps_bounds_are_about_the_steepest_map(tmp_path, steepest, sizes, holds) -> None:
+    spec = load_spec("mapp/runtime")
+    store = Store.create(tmp_path / "results", spec.store)
+    for job in spec.jobs("standard"):
+        if job["label"] == "MAPP" and job["agents"] in sizes:
+            grown = job["agents"] ** (steepest if job["map"].endswith("AR0204SR") else 1.2)
+            of_job = {name: job[name] for name in ("id", "map", "agents", "algorithm", "label")}
+            measured = {"plan_seconds": grown / 1000, "listed_moves": grown / job["agents"]}
+            store.put({**dict.fromkeys(COLUMNS), **of_job, **measured})
+    report = make_report(spec, store, scale="standard")
+    answers = [verdict.holds for verdict in report.claims if "slope at most 2" in verdict.claim.sentence]
+    assert answers == [holds, holds]
+    by_units = {sheet.id: sheet.lines for sheet in report.figures if sheet.series == "map"}
+    if holds is None:
+        assert by_units == {"time-units": [None] * 10, "moves-units": [None] * 10}
+    else:
+        assert max(line.slope for line in by_units["time-units"]) == pytest.approx(steepest)
+        assert max(line.slope for line in by_units["moves-units"]) == pytest.approx(steepest - 1)

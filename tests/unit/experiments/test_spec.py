@@ -155,6 +155,8 @@ def test_ranges_in_names() -> None:
         (('metrics = ["completion_rate", "ticks"]\n', ""), "the key 'metrics' is missing"),
         (('"ticks"]', '"tocks"]'), "unknown metric 'tocks'"),
         (('["completion_rate", "ticks"]', '["ticks"]'), "completion_rate is shown but not measured"),
+        (('y = "completion_rate"', 'y = "completion_rate"\nx = "cycles"'), "cycles is shown but not measured"),
+        (('y = "completion_rate"', 'y = "completion_rate"\nlog = 1'), r"figures\[0\]\.log: bool is needed, not 1"),
         (("[scales.quick]", "[scales.tiny]"), "unknown scale 'tiny'"),
         (("agents = [1, 2]", "agents = [1, 'two']"), r"scales\.quick\.agents\[1\]: int is needed, not 'two'"),
         (("instances = 2", "instances = true"), "int is needed, not True"),
