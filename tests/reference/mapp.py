@@ -213,7 +213,9 @@ class Unit:
     goal: int | None
     path: list[int] = field(default_factory=list)
     around: list[list[int] | None] = field(default_factory=list)
+    slidable: bool = False
     provable: bool = False
+    usher: Unit | None = None
     solved: bool = False
     visited: set[int] = field(default_factory=set)
     level: int = 0
@@ -275,11 +277,15 @@ class ReferenceMapp:
         *,
         target_isolation: bool = True,
         alternate_connectivity: bool = True,
+        initial_blank: bool = False,
+        later_provable: bool = False,
         counting: bool = True,
         minimal_rollback: bool = False,
         inline_return: bool = False,
+        attempt_all: bool = True,
     ) -> None:
         self.counting, self.minimal_rollback, self.inline_return = counting, minimal_rollback, inline_return
+        self.later_provable = later_provable
         self.map = Map(grid, set(goals), set(obstacles), through_targets=target_isolation)
         self.units = [Unit(k, start, goal) for k, (start, goal) in enumerate(zip(starts, goals, strict=True))]
         self.log: list[tuple[int, int, int]] = []
@@ -292,18 +298,44 @@ class ReferenceMapp:
                 )
                 if found is not None:
                     unit.path, unit.around = found
-                    unit.provable = blank_first and self.kappa(unit, occupied) >= unit.tau
+                    in_front = self.at(unit.path[1]) if not blank_first and initial_blank else None
+                    if in_front is not None and not in_front.home:
+                        unit.usher = in_front
+                    unit.slidable = (blank_first or unit.usher is not None) and self.kappa(unit, occupied) >= unit.tau
                     break
         self.before = {(u.name, v.name) for u in self.units for v in self.units if u is not v and v.goal in u.reach}
-        if target_isolation:
-            self.break_cycles()
-        else:
+        if not target_isolation:
             for _, v in self.before:
-                self.units[v].provable = False
+                self.units[v].slidable = False
+        self.before |= {(u.usher.name, u.name) for u in self.units if u.usher is not None}
+        self.break_cycles()
+        self.promise(starts)
+        if not attempt_all:
+            for unit in self.units:
+                if not unit.provable:
+                    unit.path, unit.around, unit.slidable = [], [], False
+            self.before = {(u, v) for u, v in self.before if self.units[u].path}
+
+    def promise(self, starts: list[int]) -> None:
+        """Provable is who is slidable, unless somebody who is not provable stands on its target or is its usher."""
+        for unit in self.units:
+            unit.provable = unit.slidable
+        changed = True
+        while changed:
+            changed = False
+            promised = {unit.name for unit in self.units if unit.provable}
+            for unit in self.units:
+                if not unit.provable:
+                    continue
+                if unit.usher is not None and unit.usher.name not in promised:
+                    unit.provable = unit.slidable = False
+                elif any(v is not unit and starts[v.name] == unit.goal and v.name not in promised for v in self.units):
+                    unit.provable = False
+                changed = changed or not unit.provable
 
     def break_cycles(self) -> None:
         while True:
-            edges = {(u, v) for u, v in self.before if self.units[u].provable and self.units[v].provable}
+            edges = {(u, v) for u, v in self.before if self.units[u].slidable and self.units[v].slidable}
             closure = set(edges)
             while more := {(a, d) for a, b in closure for c, d in closure if b == c} - closure:
                 closure |= more
@@ -313,7 +345,7 @@ class ReferenceMapp:
             for part in {frozenset({u} | {v for w, v in both if w == u}) for u, _ in both}:
                 inside = [edge for edge in edges if part.issuperset(edge)]
                 ranked = [(sum(u in edge for edge in inside), len(self.units[u].path), u) for u in part]
-                self.units[max(ranked)[2]].provable = False
+                self.units[max(ranked)[2]].slidable = False
 
     # --- the state
 
@@ -330,7 +362,9 @@ class ReferenceMapp:
             return 0
         if i == unit.last:
             return 2
-        return 2 if self.at(unit.path[i + 1]) is None and self.kappa(unit) >= unit.tau else 1
+        ahead = self.at(unit.path[i + 1])
+        is_open = ahead is None or (i == 0 and ahead is unit.usher)
+        return 2 if is_open and self.kappa(unit) >= unit.tau else 1
 
     def well_positioned(self, unit: Unit) -> bool:
         return self.level_of(unit) >= unit.level if unit.path else unit.cell == unit.origin
@@ -359,7 +393,7 @@ class ReferenceMapp:
             return (unit.last - i if i is not None else 2**30), unit.name
 
         active = [unit for unit in self.units if not unit.solved]
-        waiting = {unit.name: unit for unit in active if unit.provable}
+        waiting = {unit.name: unit for unit in active if unit.slidable}
         first: list[Unit] = []
         while waiting:
             ready = [u for u in waiting.values() if not any(v == u.name and w in waiting for w, v in self.before)]
@@ -368,7 +402,7 @@ class ReferenceMapp:
             del waiting[best.name]
         classes = (
             [unit for unit in first if not unit.home],
-            sorted((unit for unit in active if not unit.home and unit.path and not unit.provable), key=key),
+            sorted((unit for unit in active if not unit.home and unit.path and not unit.slidable), key=key),
             sorted((unit for unit in active if unit.home and unit.path), key=key),
             sorted((unit for unit in active if not unit.path), key=key),
         )
@@ -477,7 +511,7 @@ class ReferenceMapp:
             if not self.units[name].solved:
                 count[to] = count.get(to, 0) + 1
         stopped: set[int] = set()
-        for name, source, _ in reversed(step):
+        for e, (name, source, _) in reversed(list(enumerate(step))):
             unit = self.units[name]
             if unit.solved or name in stopped:
                 continue
@@ -487,6 +521,8 @@ class ReferenceMapp:
             lacked = any(unit.cell in v.buffer and self.lacks_blanks(v) for v in active if v is not unit)
             if unit.path and self.level_of(unit) >= unit.level and out_of_the_way and next_is_clear and not lacked:
                 stopped.add(name)
+                for cell in [unit.origin] + [to for other, _, to in step[:e] if other == name]:
+                    count[cell] -= 1                    # it will not come by there any more
                 continue
             if self.at(source) is not None:
                 return False
@@ -519,7 +555,9 @@ class ReferenceMapp:
                 return True
             level = 1 if here in unit.path else 0
             ahead = unit.path[unit.path.index(here) + 1] if level and here != unit.path[-1] else None
-            advances = ahead is not None and ahead not in taken and self.kappa(unit, taken) >= unit.tau
+            waits = unit.usher is not None and unit.path[0] == here and cell(unit.usher) == ahead
+            is_open = ahead is not None and (ahead not in taken or waits)
+            advances = is_open and self.kappa(unit, taken) >= unit.tau
             return (2 if here == unit.path[-1] or advances else level) < unit.level
 
         changed = True
@@ -546,22 +584,20 @@ class ReferenceMapp:
 
     def reposition(self, began: int, order: list[Unit]) -> None:
         ended, cells = len(self.log), [unit.cell for unit in self.units]
-        if self.minimal_rollback:
-            found = self.minimally(began, order)
-        else:
-            found = self.counting and self.by_counting(began, order)
-        if found:
-            return
-        self.fallbacks += self.counting or self.minimal_rollback
-        del self.log[ended:]
-        for unit, cell in zip(self.units, cells, strict=True):
-            unit.cell = cell
+        for wanted, way in ((self.minimal_rollback, self.minimally), (self.counting, self.by_counting)):
+            if wanted:
+                if way(began, order):
+                    return
+                self.fallbacks += 1
+                del self.log[ended:]
+                for unit, cell in zip(self.units, cells, strict=True):
+                    unit.cell = cell
         self.by_reversing(began, order)
 
     # --- Algorithm 1
 
     def play(self) -> list[tuple[int, int, int]]:
-        guaranteed = all(unit.provable for unit in self.units)
+        all_sure = all(unit.provable or not unit.path for unit in self.units)
         seen: set[tuple[int, ...]] = set()
         while True:
             solved, began = sum(unit.solved for unit in self.units), len(self.log)
@@ -572,18 +608,23 @@ class ReferenceMapp:
                 i = unit.index
                 unit.origin, unit.level, unit.visited, unit.pushes = unit.cell, self.level_of(unit), {unit.cell}, []
                 unit.second = unit.path[i + 1] if i is not None and i < unit.last else None
-                assert not guaranteed or unit.level == 2, "a step begins well positioned"
+                assert not all_sure or not unit.path or unit.level == 2, "a step begins well positioned"
             if all(unit.solved or unit.home for unit in self.units):
                 return self.log
+            guaranteed = all_sure and order[0].provable and not order[0].home
             self.progress(order, guaranteed=guaranteed)
             got_on = sum(unit.solved for unit in self.units) > solved
             assert got_on or not guaranteed, "every progression step solves a unit"
             active = [unit for unit in self.units if not unit.solved]
-            if all(unit.home for unit in active) or (not got_on and not any(unit.provable for unit in active)):
+            if all(unit.home for unit in active) or (not got_on and not any(unit.slidable for unit in active)):
                 return self.log
             if got_on:
                 seen.clear()
             self.reposition(began, order)
+            for unit in self.units if self.later_provable else []:
+                goes_last = all(self.units[u].solved for u, v in self.before if v == unit.name)
+                if not unit.solved and goes_last and self.level_of(unit) == 2:
+                    unit.slidable = True
             state = tuple(unit.cell for unit in self.units)
             if state in seen:
                 return self.log

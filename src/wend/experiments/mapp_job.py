@@ -7,12 +7,10 @@ section 9.1). Nothing is known of a map beforehand, unless the spec says `rehear
 
 from __future__ import annotations
 
-import numpy as np
-
 from wend.experiments.jobs import load_grid, load_problem, run_problem
 from wend.experiments.spec import Job
 from wend.experiments.store import Row
-from wend.planners.mapp import provable
+from wend.planners.mapp import slidable_units
 from wend.problem import Problem
 from wend.search.alternates import forget_maps
 
@@ -24,7 +22,7 @@ def run(job: Job) -> Row:
         return run_problem(job, problem)
     share = 1.0
     if not job["parameters"].get("attempt_all", True):
-        kept = np.array([verdict.provable for verdict in provable(problem, **job["parameters"])], dtype=np.bool_)
+        kept = slidable_units(problem, **job["parameters"])
         problem, share = Problem(problem.grid, problem.starts[kept], problem.goals[kept]), float(kept.mean())
     forget_maps()
     row = run_problem({**job, "limits": {**job["limits"], "max_ticks": 1}}, problem)

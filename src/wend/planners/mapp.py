@@ -11,9 +11,10 @@ are undone until everybody has a blank ahead, and the next step begins. Each ste
     paper                                            here
     alternate paths (5.2)                            search/alternates.py
     paths, SLIDABLE, TI, AC (4, 5.2, 7)              search/slidable.py
-    progression, repositioning, RC (5.3, 5.4, 8)     search/sliding.py
+    progression (5.3)                                search/sliding.py
+    repositioning, RC (5.4, 8)                       search/repositioning.py
     overview (Alg. 1), attempt-all                   Mapp._play
-    (moves at the same time)                         search/compaction.py
+    (ours: fewer moves, at the same time)            search/shortening.py, search/compaction.py
 
 Work: all of it in the first tick, and after an order or an edit that concerns the plan; O(units) in every other tick.
 
@@ -22,11 +23,15 @@ Deviations and open points
 - Rounds: where the paper stops, everybody gets a new path from where it stands, those at home included, as long as
   that brings more units home every now and then; `rounds=1` is the paper's.
 - What the paper prints is a sequence of single moves. Here they are made at the same time where the order of each
-  unit's moves and of the visits to each cell allows; `trim` also leaves out excursions that nobody needed.
+  unit's moves and of the visits to each cell allows. Before that, moves that nobody needs are taken out: excursions
+  (`needless="trim"`), or all that a unit can do without, given the moves of the others (`"shorten"`).
 - Without `attempt_all`, units that are not provable stay where they are; they are pushed, and come back. The paper
   takes them off the map.
-- A unit that is not provable can stand on the target of one that is. So the promise is unconditional, and breaking it
-  an internal error, where all units are provable; elsewhere `provable_left` counts the provable units not home.
+- Attempting all units, one that is not provable can come to stand on the target of one that is. Then all is played
+  again with the provable units alone in the first round, and the others after them: the promise is kept in any case,
+  and breaking it is an internal error. A unit whose target is taken from the beginning is not provable (slidable.py).
+- Later provability, on request: after each step, units that meet the conditions from where they stand now go before
+  those that do not. The paper names this, and the initial blank, as future work.
 - Of units with the same goal, the one that stands there has it, else the first; the others have no path.
 - Pinned agents at home and agents of the program are walls of the plan. Where one stands in the way of a planned move,
   the units behind it wait; after `patience_ticks` everything is planned anew from where it is, as after an order.
@@ -40,11 +45,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wend.grid import Point
+from wend.grid import Grid, Point
 from wend.planners import registry
 from wend.planners.base import Budget, Planner, Proposal, State, parameter
 from wend.problem import Problem
-from wend.search import compaction, slidable, sliding
+from wend.search import compaction, repositioning, shortening, slidable, sliding
 from wend.search.alternates import REUSED, SEARCHED, AlternatePaths, alternates_after, alternates_of
 from wend.search.kernel import NO_CELL
 from wend.search.slidable import Pathfinder, Paths, Plans
@@ -59,6 +64,7 @@ _CONDITIONS = {
     slidable.ISOLATION: "target isolation: this target is in the way of another path",
     slidable.WALLED_IN: "an agent that does not move stands in the way",
     slidable.CYCLE: "target isolation: its path and those of others cross each other's targets in a circle",
+    slidable.OCCUPIED: "target isolation: an agent that is not provable stands on its goal",
     slidable.BUFFER: "buffer zone: too few blanks behind the last tunnel, which ends here",
     slidable.NO_WAY: "no path along rows and columns leads there",
 }
@@ -86,6 +92,7 @@ class _Solution:
     to: NDArray[np.int32]
     first: Plans                # the paths and verdicts of the first round
     home: int                   # units at their goals in the end
+    broken: int                 # units that are not, though they were provable
     counters: dict[str, int]
 
 
@@ -95,12 +102,17 @@ class Mapp(Planner):
 
     target_isolation: bool = parameter(True, "relax target isolation (TI): paths may cross the targets of others")
     alternate_connectivity: bool = parameter(True, "relax alternate connectivity (AC): paths may lead through tunnels")
+    initial_blank: bool = parameter(False, "relax the initial blank: units may wait for the one in front (ours)")
+    later_provable: bool = parameter(False, "units that become provable on the way go before the others (ours)")
     counting: bool = parameter(True, "undo each unit's moves only as far as it must (RC), not all in reverse order")
     minimal_rollback: bool = parameter(False, "undo even fewer moves: choose beforehand which ones (ours)")
     inline_return: bool = parameter(False, "units that were pushed walk back as soon as they can (ours)")
     attempt_all: bool = parameter(True, "move the units that are not provable too, after the others")
     rounds: int = parameter(20, "times that everybody may be planned anew when nobody gets on; 1: the paper", minimum=1)
-    trim: bool = parameter(True, "leave out excursions that nobody needed when moves are made at the same time")
+    needless: str = parameter(
+        "shorten", "moves that nobody needs: keep them, trim excursions, or shorten everybody's way (ours)",
+        choices=("keep", "trim", "shorten"),
+    )  # fmt: skip
     alternates_folder: str = parameter("", "keep the alternate paths of maps in this folder; empty: in memory only")
     patience_ticks: int = parameter(16, "ticks that an agent outside the plan may hold it up", minimum=1)
 
@@ -114,6 +126,7 @@ class Mapp(Planner):
         self._left_over = 0                         # units that the plan does not bring home
         self._made_at = 0                           # tick of the last plan
         self._counters: dict[str, int] = {}
+        self._verdicts: list[Verdict] = []
         self._plans_made = 0
         self._posts = np.empty(0, np.bool_)         # bool[agents]  who was pinned at home when the plan was made
         self._agent = np.empty(0, np.int32)         # int32[units]  the agent that each unit of the plan is
@@ -167,12 +180,15 @@ class Mapp(Planner):
         obstacles = agents.cell[there & (post | ~agents.controlled)]
         solution = self.solve(starts, agents.goal[self._agent], obstacles, budget)
         unit, to = solution.unit, solution.to
-        if self.trim:
+        if self.needless == "trim":
             unit, to = compaction.trim(starts, unit, to, grid.size)
+        elif self.needless == "shorten":
+            unit, to = shortening.shorten(grid, starts, unit, to, obstacles)
         self._follow(unit, to)
         self._posts = post
         self._stale, self._held_up, self._made_at = False, 0, self.state.tick
         self._left_over = starts.size - solution.home
+        self._verdicts = _verdicts(grid, self._agent, solution.first)
         self._plans_made += 1
         self._counters = {
             **solution.counters,
@@ -196,41 +212,57 @@ class Mapp(Planner):
         pathfinder = self._find_alternates()
         with pathfinder.alternates.lock:
             goals = _without_twins(starts, goals)
-            counters = dict.fromkeys(("alternates_searched", "alternates_reused"), 0)
-            cells, ended, best, kept, first = starts, starts, -1, 0, None
-            moves: list[tuple[NDArray[np.int32], NDArray[np.int32]]] = []
-            tallies: list[dict[str, int]] = []
-            seen = {cells.tobytes()}
-            while len(moves) < min(self.rounds, kept + _FRUITLESS_ROUNDS):
-                before = pathfinder.expansions
-                plans = self._find_paths(pathfinder, cells, goals, obstacles)
-                budget.spend(pathfinder.expansions - before)
-                first = first or plans
-                crowd, log, tally = self._play(pathfinder, plans, cells, goals)
-                home = int((crowd.cell == goals).sum())
-                if first is plans and plans.provable.all() and home < goals.size:
-                    raise AssertionError(f"{goals.size} units were promised to arrive, {home} did: please report this")
-                searched = pathfinder.alternates.alternates.tally
-                counters["alternates_searched"] += int(searched[SEARCHED])
-                counters["alternates_reused"] += int(searched[REUSED])
-                cells = crowd.cell
-                moves.append((log.unit[: tally["total_moves"]].copy(), log.to[: tally["total_moves"]].copy()))
-                tallies.append(tally)
-                if home > best:
-                    best, kept, ended = home, len(moves), cells
-                if home == goals.size or not self.attempt_all or cells.tobytes() in seen:
-                    break
-                seen.add(cells.tobytes())
-            assert first is not None
+            solution = self._play_rounds(pathfinder, starts, goals, obstacles, budget)
+            if solution.broken:
+                solution = self._play_rounds(pathfinder, starts, goals, obstacles, budget, provable_first=True)
+            if solution.broken:
+                raise AssertionError(f"{solution.broken} units were promised to arrive and did not: please report this")
             if self.alternates_folder:
                 pathfinder.alternates.keep_in(self.alternates_folder)
-        provable = first.provable
+        return solution
+
+    def _play_rounds(
+        self,
+        pathfinder: Pathfinder,
+        starts: NDArray[np.int32],
+        goals: NDArray[np.int32],
+        obstacles: NDArray[np.int32],
+        budget: Budget,
+        *,
+        provable_first: bool = False,
+    ) -> _Solution:
+        """Rounds as long as they bring more units home; with `provable_first`, only the provable move in the first."""
+        counters = dict.fromkeys(("alternates_searched", "alternates_reused"), 0)
+        cells, best, kept, first = starts, (0, 0), 0, None
+        moves: list[tuple[NDArray[np.int32], NDArray[np.int32]]] = []
+        tallies: list[dict[str, int]] = []
+        seen = {cells.tobytes()}
+        while kept == 0 or len(moves) < min(self.rounds + provable_first, kept + _FRUITLESS_ROUNDS):
+            alone = not self.attempt_all or (provable_first and not moves)
+            before = pathfinder.expansions
+            plans = self._find_paths(pathfinder, cells, goals, obstacles, only_provable=alone)
+            budget.spend(pathfinder.expansions - before)
+            first = first or plans
+            crowd, log, tally = self._play(pathfinder, plans, cells, goals)
+            searched = pathfinder.alternates.alternates.tally
+            counters["alternates_searched"] += int(searched[SEARCHED])
+            counters["alternates_reused"] += int(searched[REUSED])
+            cells = crowd.cell
+            moves.append((log.unit[: tally["total_moves"]].copy(), log.to[: tally["total_moves"]].copy()))
+            tallies.append(tally)
+            home = cells == goals
+            reached = -int((first.provable & ~home).sum()), int(home.sum())
+            if kept == 0 or reached > best:
+                best, kept = reached, len(moves)
+            if home.all() or not self.attempt_all or cells.tobytes() in seen:
+                break
+            seen.add(cells.tobytes())
+        assert first is not None
         counters |= {name: sum(tally[name] for tally in tallies[:kept]) for name in tallies[0]} | {"rounds": kept}
         counters["path_moves"] = int(np.maximum(np.diff(first.paths.begin) - 1, 0).sum())
-        counters["provable"] = int(provable.sum())
-        counters["provable_left"] = int((provable & (ended != goals)).sum())
+        counters["provable"] = int(first.provable.sum())
         unit, to = (np.concatenate([part[k] for part in moves[:kept]]) for k in (0, 1))
-        return _Solution(unit, to, first, best, counters)
+        return _Solution(unit, to, first, best[1], -best[0], counters)
 
     def _find_alternates(self) -> Pathfinder:
         """The alternate paths of the map as it is now, and a workspace for the searches."""
@@ -251,11 +283,13 @@ class Mapp(Planner):
         starts: NDArray[np.int32],
         goals: NDArray[np.int32],
         obstacles: NDArray[np.int32],
+        *,
+        only_provable: bool,
     ) -> Plans:
         return pathfinder.plan(
             starts, goals, obstacles,
             target_isolation=self.target_isolation, alternate_connectivity=self.alternate_connectivity,
-            only_provable=not self.attempt_all,
+            initial_blank=self.initial_blank, only_provable=only_provable,
         )  # fmt: skip
 
     def _play(
@@ -266,6 +300,7 @@ class Mapp(Planner):
         paths = plans.paths
         crowd = sliding.make_crowd(plans, pathfinder.alternates.grid.size, starts, goals)
         log = sliding.make_log(crowd.occupant.size, starts.size)
+        scratch = repositioning.make_scratch(crowd.occupant.size, starts.size)
         tally, undone = crowd.tally, 0
         seen: set[bytes] = set()
         while True:
@@ -282,12 +317,14 @@ class Mapp(Planner):
             if not (active & (crowd.cell != goals)).any():
                 break
             got_on = int(tally[sliding.SOLVED]) > solved
-            if not got_on and not (active & plans.provable).any():
+            if not got_on and not (active & crowd.slidable).any():
                 break
             if got_on:
                 seen.clear()
-            log, moves = self._reposition(paths, crowd, log)
+            log, moves = self._reposition(paths, crowd, log, scratch)
             undone += moves
+            if self.later_provable:
+                sliding.promote(paths, crowd)
             state = crowd.cell.tobytes()
             if state in seen:
                 break
@@ -297,24 +334,25 @@ class Mapp(Planner):
             "push_moves": int(tally[sliding.PUSHES]), "progressions": int(tally[sliding.STEP]),
         }  # fmt: skip
 
-    def _reposition(self, paths: Paths, crowd: sliding.Crowd, log: sliding.Log) -> tuple[sliding.Log, int]:
+    def _reposition(
+        self, paths: Paths, crowd: sliding.Crowd, log: sliding.Log, scratch: repositioning.Scratch
+    ) -> tuple[sliding.Log, int]:
         """Undo moves until everybody is well positioned; the number of moves that this took."""
         ended = int(crowd.tally[sliding.STEP_ENDED])
         log = sliding.longer(log, 2 * ended - int(crowd.tally[sliding.STEP_BEGAN]) + 1)
-        answer = sliding.ASTRAY
-        if self.minimal_rollback:
-            answer = sliding.reposition_minimally(paths, crowd, log)
-        elif self.counting:
-            answer = sliding.reposition_by_counting(paths, crowd, log)
-        if answer != sliding.DONE:
-            sliding.take_back(paths, crowd, log, ended)
-            answer = sliding.reposition_by_reversing(paths, crowd, log)
-        if answer != sliding.DONE:
+        step = paths, crowd, log, scratch
+        done = self.minimal_rollback and repositioning.minimally(*step)
+        done = done or (self.counting and repositioning.by_counting(*step))
+        if not done and not repositioning.by_reversing(paths, crowd, log):
             raise AssertionError("a repositioning step did not end well positioned: please report this")
         return log, int(crowd.tally[sliding.MOVES]) - ended
 
     def counters(self) -> dict[str, int]:
         return dict(self._counters)
+
+    def verdicts(self) -> list[Verdict]:
+        """Who of the agents that move was promised to arrive when the last plan was made, and if not, why."""
+        return list(self._verdicts)
 
     # --- events ------------------------------------------------------------------------------------------------------
 
@@ -353,14 +391,29 @@ def provable(problem: Problem, **parameters: Any) -> list[Verdict]:
 
     `parameters` are those of the planner, such as `target_isolation=False`.
     """
+    plans = _plans_of(problem, parameters)
+    return _verdicts(problem.grid, np.arange(problem.starts.size), plans)
+
+
+def slidable_units(problem: Problem, **parameters: Any) -> NDArray[np.bool_]:
+    """Which agents of a problem would be provable if the others were taken off the map, as Wang and Botea do."""
+    return _plans_of(problem, parameters).slidable
+
+
+def _plans_of(problem: Problem, parameters: dict[str, Any]) -> Plans:
+    """Everybody's path, if the planner had these parameters."""
     planner = registry.create("mapp", **parameters)
     assert isinstance(planner, Mapp)
     pathfinder = Pathfinder(alternates_of(problem.grid, planner.alternates_folder or None))
     with pathfinder.alternates.lock:
         goals = _without_twins(problem.starts, problem.goals)
-        plans = planner._find_paths(pathfinder, problem.starts, goals, np.empty(0, np.int32))
+        return planner._find_paths(pathfinder, problem.starts, goals, np.empty(0, np.int32), only_provable=False)
+
+
+def _verdicts(grid: Grid, agents: NDArray[Any], plans: Plans) -> list[Verdict]:
+    """The verdicts on these agents, which are the units of the plans."""
     verdicts = []
-    for agent, (reason, at) in enumerate(zip(plans.reason.tolist(), plans.at.tolist(), strict=True)):
-        place = None if at == NO_CELL else problem.grid.xy(at)
+    for agent, reason, at in zip(agents.tolist(), plans.reason.tolist(), plans.at.tolist(), strict=True):
+        place = None if at == NO_CELL else grid.xy(at)
         verdicts.append(Verdict(agent, reason == slidable.PROVABLE, _CONDITIONS.get(reason, ""), place))
     return verdicts

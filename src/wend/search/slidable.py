@@ -26,6 +26,12 @@ Deviations and open points
   foreign target.
 - A tunnel is a maximal run of triples without alternate path, and tau the length of the longest. It counts both mouths
   already, so that the paper's "+ 2" is in it.
+- The paper takes units that are not slidable off the map. Here they stay, and one of them may stand on the target of a
+  unit that is: such a unit is slidable, but not provable, as nobody can say when the other leaves. The same holds for
+  units that stand on the target of such a one, and so on.
+- Ours, on request (`initial_blank`): where the first cell of every path is occupied, a unit may wait for its usher, the
+  unit that stands there, if that one is provable and leaves: usher << unit. What stands on the first cell at the
+  beginning of a step is then the usher or nothing, and by the time that the unit is the master, nothing.
 - Cycles of u << v are broken by dropping, in each strongly connected part, the unit with most neighbours in it, then
   the one with the longest path, then the largest index, and looking again.
 """
@@ -65,7 +71,7 @@ _START_WAY = 4
 _Path = tuple[NDArray[np.int32], NDArray[np.int32]]     # pi and Omega
 
 # Why a unit is not promised to arrive
-PROVABLE, SHARED_TARGET, INITIAL_BLANK, ALTERNATES, ISOLATION, WALLED_IN, CYCLE, BUFFER, NO_WAY = range(9)
+PROVABLE, SHARED_TARGET, INITIAL_BLANK, ALTERNATES, ISOLATION, WALLED_IN, CYCLE, BUFFER, NO_WAY, OCCUPIED = range(10)
 
 
 class PairSearch(NamedTuple):
@@ -240,6 +246,7 @@ class Paths(NamedTuple):
     follower: np.ndarray    # int32[pairs]      v with u << v
     zone: np.ndarray        # int64[cells + 1]  units with a cell in their buffer: owner[zone[cell] : zone[cell + 1]]
     owner: np.ndarray       # int32[pairs]
+    usher: np.ndarray       # int32[units]      the unit on l_1 that u waits for at first, NO_AGENT if there is none
 
 
 @jit
@@ -294,6 +301,11 @@ class Plans:
         """Whom the algorithm promises to bring home."""
         return np.asarray(self.reason == PROVABLE)
 
+    @property
+    def slidable(self) -> NDArray[np.bool_]:
+        """Who meets the paper's conditions, and would be provable if the others were taken off the map."""
+        return np.asarray((self.reason == PROVABLE) | (self.reason == OCCUPIED))
+
 
 @dataclass
 class Pathfinder:
@@ -314,12 +326,13 @@ class Pathfinder:
         *,
         target_isolation: bool,
         alternate_connectivity: bool,
+        initial_blank: bool = False,
         only_provable: bool = False,
     ) -> Plans:
         """Find everybody's path, and say who is promised to arrive. A goal of NO_CELL: the unit has none of its own.
 
-        The first two flags are the paper's names of the relaxations: true means that the condition is relaxed. With
-        the third, units that are not provable get no path.
+        The first three flags are the paper's names of the conditions: true means that the condition is relaxed. With
+        the last, units that are not provable get no path.
         """
         grid = self.alternates.grid
         aimed = np.flatnonzero(goals != NO_CELL)
@@ -329,6 +342,7 @@ class Pathfinder:
         occupant[obstacles] = starts.size
         found: list[_Path] = []
         reason, at = np.zeros(starts.size, np.int8), np.full(starts.size, NO_CELL, np.int32)
+        usher = np.full(starts.size, NO_AGENT, np.int32)
         nothing = np.empty(0, np.int32)
         self.search.tally[1] = self.alternates.detour.serial[1] = 0
         for u, (start, goal) in enumerate(zip(starts.tolist(), goals.tolist(), strict=True)):
@@ -340,16 +354,21 @@ class Pathfinder:
             if path is None:
                 path = self._find(setting, occupant, start, goal, blank_first=False, tunnels=alternate_connectivity)
                 if path is not None:
-                    reason[u], at[u] = INITIAL_BLANK, path[0][1]
+                    in_front = occupant[path[0][1]]
+                    if initial_blank and starts[in_front] != goals[in_front]:
+                        usher[u] = in_front
+                    else:
+                        reason[u], at[u] = INITIAL_BLANK, path[0][1]
                 else:
                     reason[u], at[u] = self._what_is_in_the_way(setting, occupant, start, goal)
             found.append(path or (nothing, nothing))
         self.expansions += int(self.search.tally[1] + self.alternates.detour.serial[1])
-        paths = self._survey(found, goals, aimed)
-        plans = _judge(paths, occupant, starts, reason, at, target_isolation=target_isolation)
+        plans = Plans(self._survey(found, goals, aimed), reason, at, np.empty(0, np.int32))
+        _judge(plans, usher, occupant, goals, target_isolation=target_isolation)
         if only_provable and not plans.provable.all():
             found = [path if kept else (nothing, nothing) for path, kept in zip(found, plans.provable, strict=True)]
-            plans.paths = self._survey(found, goals, aimed)
+            usher[~plans.provable] = NO_AGENT
+            plans.paths = _behind_ushers(self._survey(found, goals, aimed), usher)
             plans.kappa = _blanks(plans.paths, occupant)
         return plans
 
@@ -409,7 +428,7 @@ class Pathfinder:
             cell=np.concatenate([empty, *(cell for cell, _ in found)]),
             around=np.concatenate([empty, *(around for _, around in found)]),
             last_gap=np.empty(units, np.int32), tau=np.empty(units, np.int32),
-            after=followers, follower=empty, zone=owners, owner=empty,
+            after=followers, follower=empty, zone=owners, owner=empty, usher=np.full(units, NO_AGENT, np.int32),
         )  # fmt: skip
         known, stamp = self.alternates.alternates, np.zeros((2, cells), np.int64)
         survey(paths, known.begin, known.cells, target_of, stamp, False, followers, owners)
@@ -427,34 +446,54 @@ def _blanks(paths: Paths, occupant: NDArray[np.int32]) -> NDArray[np.int32]:
     return np.bincount(paths.owner[blank], minlength=paths.tau.size).astype(np.int32)
 
 
+def _behind_ushers(paths: Paths, usher: NDArray[np.int32]) -> Paths:
+    """The paths, with usher << unit for those that have one."""
+    units = usher.size
+    led = np.flatnonzero(usher != NO_AGENT)
+    crossing = np.repeat(np.arange(units), np.diff(paths.after)) * units + paths.follower
+    source, follower = np.divmod(np.union1d(crossing, usher[led].astype(np.int64) * units + led), units)
+    after = np.concatenate([[0], np.cumsum(np.bincount(source, minlength=units))])
+    return paths._replace(after=after, follower=follower.astype(np.int32), usher=usher)
+
+
 def _judge(
-    paths: Paths,
+    plans: Plans,
+    usher: NDArray[np.int32],
     occupant: NDArray[np.int32],
-    starts: NDArray[np.int32],
-    reason: NDArray[np.int8],
-    at: NDArray[np.int32],
+    goals: NDArray[np.int32],
     *,
     target_isolation: bool,
-) -> Plans:
-    """Check the conditions that concern more than one unit, or the blanks ahead."""
-    units = starts.size
-    kappa = _blanks(paths, occupant)
-    short = np.flatnonzero((kappa < paths.tau) & (reason == PROVABLE))
+) -> None:
+    """Check the conditions that concern more than one unit, or the blanks ahead. Mutates: plans."""
+    paths, reason, at = plans.paths, plans.reason, plans.at
+    plans.kappa = _blanks(paths, occupant)
+    short = np.flatnonzero((plans.kappa < paths.tau) & (reason == PROVABLE))
     reason[short], at[short] = BUFFER, paths.cell[paths.begin[short] + paths.last_gap[short]]
-    source = np.repeat(np.arange(units), np.diff(paths.after))
-    goals = paths.cell[np.maximum(paths.begin[1:] - 1, 0)] if paths.cell.size else starts
-    if target_isolation:
-        dropped, why = _break_cycles(paths, source, reason), CYCLE
-    else:
-        dropped, why = np.unique(paths.follower), ISOLATION
-    dropped = dropped[reason[dropped] == PROVABLE]
-    reason[dropped], at[dropped] = why, goals[dropped]
-    return Plans(paths, reason, at, kappa)
+    if not target_isolation:
+        crossed = np.unique(paths.follower)
+        crossed = crossed[reason[crossed] == PROVABLE]
+        reason[crossed], at[crossed] = ISOLATION, goals[crossed]
+    plans.paths = paths = _behind_ushers(paths, usher)
+    dropped = _break_cycles(paths, reason)
+    reason[dropped], at[dropped] = CYCLE, goals[dropped]
+    units, led = np.arange(goals.size), usher != NO_AGENT
+    stands = np.where(goals == NO_CELL, NO_AGENT, occupant[goals])      # on the unit's target, at first
+    in_the_way = (stands != NO_AGENT) & (stands != units)
+    while True:
+        provable = reason == PROVABLE
+        waits = provable & led & ~provable[usher]
+        blocked = provable & in_the_way & ~waits
+        blocked[blocked] = ~provable[stands[blocked]]
+        if not (waits | blocked).any():
+            return
+        reason[waits], at[waits] = INITIAL_BLANK, paths.cell[paths.begin[:-1][waits] + 1]
+        reason[blocked], at[blocked] = OCCUPIED, goals[blocked]
 
 
-def _break_cycles(paths: Paths, source: NDArray[np.intp], reason: NDArray[np.int8]) -> NDArray[np.intp]:
+def _break_cycles(paths: Paths, reason: NDArray[np.int8]) -> NDArray[np.intp]:
     """The units to drop so that u << v has no cycles among the rest."""
     dropped: list[int] = []
+    source = np.repeat(np.arange(reason.size), np.diff(paths.after))
     kept = reason == PROVABLE
     length = np.diff(paths.begin)
     while True:

@@ -1,37 +1,31 @@
 # mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
-"""MAPP's moves: progression steps that bring units to their targets, and repositioning steps between them.
+"""MAPP's moves: progression steps that bring units to their targets. What comes between them: repositioning.py.
 
-Ko-Hsin Cindy Wang, Adi Botea: MAPP (JAIR 42, 2011), sections 5.3, 5.4, 7 and 8.
+Ko-Hsin Cindy Wang, Adi Botea: MAPP (JAIR 42, 2011), sections 5.3 and 7.
 
 A unit goes along its path pi wherever the next cell is blank. Where it is not, a blank is fetched: the units on the
 alternate path around the unit, from the next cell to the nearest blank, move up by one each, as tiles in a sliding
 puzzle do. Units of lower priority never enter the private zone of one of higher priority: where it stands and the cell
-behind it. When nobody can move any more, repositioning undoes moves until everybody has a blank ahead again.
+behind it. When nobody can move any more, the step is over.
 
     paper                                        here
     progression step (Alg. 2, 4)                 begin_step, progress
     canBringBlank (Alg. 3)                       _find_segment, _find_way_ahead
     private zone, buffer zone                    _is_held, _is_reserved
     solved (Def. 15)                             _settle
-    reverse repositioning (5.4)                  reposition_by_reversing
-    repositioning with counting (8)              reposition_by_counting
-    (ours: undo as little as possible)           reposition_minimally
 
     l_i, L     the cells of a unit's path, its last index      beta, kappa, tau   buffer zone, blanks in it, and needed
-    rank       priority, 0 = the master unit                   level              see _level
+    rank       priority, 0 = the master unit                   level              see level_of
 
 Deviations and open points
-- Order: provable units that are not home, by topological order, fewest cells left first; then the other units; then
+- Order: slidable units that are not home, by topological order, fewest cells left first; then the other units; then
   those at home; then those without a path. Ties by index. (The paper suggests "closer to target".)
 - A unit is solved when all that go before it are, and no other active unit stood on its target in this step: such a
   one must undo its moves through it. The paper asks for the first half only.
-- Well positioned, with units that are not provable: nobody is worse off than before the step (_level), and units
-  without a path are back where they were.
-- Repositioning with counting leaves out the visits of solved units, and no unit stops in a buffer zone that lacks
-  blanks; the paper's proof leaves buffer zones out. Where the end is still not well positioned, it is taken back and
-  moves are reversed one by one instead.
-- Ours, on request: `reposition_minimally` undoes fewer moves, and with `inline_return` units walk back where they were
-  pushed from during the step; then a global state may be repeated within a step, which still ends.
+- Ours, on request: with `inline_return` units walk back where they were pushed from during the step; then a global
+  state may be repeated within a step, which still ends.
+- Ours, on request: a unit that has no blank ahead at first may wait for its usher (slidable.py), the unit that stands
+  there and goes before it. As long as the usher has not left, the unit counts as well positioned.
 - In a tunnel the blank is fetched through what is left of the path and the buffer zone, by breadth-first search.
 """
 
@@ -44,13 +38,11 @@ from numpy.typing import NDArray
 
 from wend.search.alternates import MISSING
 from wend.search.kernel import NO_AGENT, NO_CELL, jit
-from wend.search.slidable import PROVABLE, Plans
+from wend.search.slidable import Plans
 
-# What the steps answer
+# What a step answers
 DONE = 0
 ROOM_NEEDED = 1     # in the log: make room and call again
-BLOCKED = 2         # an undo leads into somebody
-ASTRAY = 3          # the end is not well positioned
 
 _OFF = -1           # index of a unit that is not on its path
 _FAR = 2**30
@@ -62,7 +54,7 @@ class Crowd(NamedTuple):
     cell: np.ndarray        # int32[units]   pos(u)
     goal: np.ndarray        # int32[units]   t_u, NO_CELL if the unit has none of its own
     along: np.ndarray       # int32[units]   i where pos(u) = l_i, _OFF if it is on no cell of pi(u)
-    provable: np.ndarray    # bool[units]
+    slidable: np.ndarray    # bool[units]    goes before those that are not
     solved: np.ndarray      # bool[units]
     waits: np.ndarray       # int32[units]   unsolved u with u << this unit
     kappa: np.ndarray       # int32[units]   blanks in beta
@@ -72,9 +64,6 @@ class Crowd(NamedTuple):
     origin: np.ndarray      # int32[units]   pos(u) at the start of the step
     second: np.ndarray      # int32[units]   the cell ahead at the start of the step, or NO_CELL
     pushed: np.ndarray      # int32[units]   the last push in this step that the unit has not walked back, -1 if none
-    stopped: np.ndarray     # bool[units]    undoes no more moves in this repositioning
-    kept: np.ndarray        # int32[units]   the last move that is kept in this repositioning, -1 if none is
-    spare: np.ndarray       # int32[units]   kappa as it was before the moves to undo were chosen
     behind: np.ndarray      # int32[units]   l_{i-1} if it is part of the private zone, else NO_CELL
     behind_next: np.ndarray # int32[units]   next unit with the same cell behind
     behind_first: np.ndarray    # int32[cells]  first unit with this cell behind
@@ -84,9 +73,6 @@ class Crowd(NamedTuple):
     occupant: np.ndarray    # int32[cells]
     target_of: np.ndarray   # int32[cells]   the unit whose target it is
     guest_first: np.ndarray # int32[cells]   of targets: the last one to stand there in this step but its owner
-    visits: np.ndarray      # int32[cells]   c(l) of repositioning with counting
-    seconds: np.ndarray     # int32[cells]   active units whose `second` this is
-    returned: np.ndarray    # int32[cells]   the earliest move from here that is to be undone
     segment: np.ndarray     # int32[cells]   cells from l_{i+1} to the blank
     came: np.ndarray        # int32[cells]   scratch of the search in tunnels: where from
     region: np.ndarray      # int32[cells]   ... where it may go
@@ -144,15 +130,13 @@ def make_crowd(plans: Plans, cells: int, starts: NDArray[np.int32], goals: NDArr
 
     return Crowd(
         cell=starts.copy(), goal=goals, along=np.where(np.diff(paths.begin) > 0, 0, _OFF).astype(np.int32),
-        provable=plans.reason == PROVABLE, solved=np.zeros(units, np.bool_),
+        slidable=plans.slidable & (np.diff(paths.begin) > 0), solved=np.zeros(units, np.bool_),
         waits=np.bincount(paths.follower, minlength=units).astype(np.int32), kappa=plans.kappa.copy(),
         rank=per_unit(), order=per_unit(), level=np.zeros(units, np.int8), origin=per_unit(), second=per_unit(),
-        pushed=per_unit(), stopped=np.zeros(units, np.bool_), kept=per_unit(), spare=per_unit(),
-        behind=per_unit(NO_CELL), behind_next=per_unit(NO_AGENT), behind_first=per_cell(NO_AGENT),
+        pushed=per_unit(), behind=per_unit(NO_CELL), behind_next=per_unit(NO_AGENT), behind_first=per_cell(NO_AGENT),
         known_cell=paths.cell[order], known_index=index_of[order].astype(np.int32),
         visited=np.zeros(paths.cell.size, np.int32), occupant=occupant, target_of=target_of,
-        guest_first=per_cell(-1), visits=per_cell(), seconds=per_cell(), returned=per_cell(),
-        segment=per_cell(), came=per_cell(), region=per_cell(), queue=per_cell(),
+        guest_first=per_cell(-1), segment=per_cell(), came=per_cell(), region=per_cell(), queue=per_cell(),
         heap=np.empty(units, np.int64), tally=tally,
     )  # fmt: skip
 
@@ -179,13 +163,13 @@ def _padded(old: NDArray[np.int32], size: int) -> NDArray[np.int32]:
 
 
 @jit
-def _length(paths, u):
+def last_index(paths, u):
     """L, or -1 if the unit has no path."""
     return paths.begin[u + 1] - paths.begin[u] - 1
 
 
 @jit
-def _index_of(paths, crowd, u, cell):
+def index_of(paths, crowd, u, cell):
     """i with l_i = cell, or _OFF."""
     low, high = paths.begin[u], paths.begin[u + 1]
     while low < high:
@@ -220,7 +204,7 @@ def _set_behind(crowd, u, cell):
 
 
 @jit
-def _refill(paths, crowd, cell, blanks):
+def refill(paths, crowd, cell, blanks):
     """A cell became blank (+1) or occupied (-1): tell those who have it in their buffer. Mutates: crowd."""
     for k in range(paths.zone[cell], paths.zone[cell + 1]):
         u = paths.owner[k]
@@ -243,7 +227,7 @@ def _welcome(crowd, log, cell, u):
 
 
 @jit
-def _move(paths, crowd, log, u, to):
+def move(paths, crowd, log, u, to):
     """Move a unit to a blank cell. Mutates: crowd, log."""
     source = crowd.cell[u]
     k = crowd.tally[MOVES]
@@ -252,14 +236,14 @@ def _move(paths, crowd, log, u, to):
     crowd.occupant[source] = NO_AGENT
     crowd.occupant[to] = u
     crowd.cell[u] = to
-    i = _index_of(paths, crowd, u, to)
+    i = index_of(paths, crowd, u, to)
     crowd.along[u] = i
     if i != _OFF:
         crowd.visited[paths.begin[u] + i] = crowd.tally[STEP]
-    interior = 0 < i < _length(paths, u)
+    interior = 0 < i < last_index(paths, u)
     _set_behind(crowd, u, paths.cell[paths.begin[u] + i - 1] if interior else NO_CELL)
-    _refill(paths, crowd, source, 1)
-    _refill(paths, crowd, to, -1)
+    refill(paths, crowd, source, 1)
+    refill(paths, crowd, to, -1)
 
 
 @jit
@@ -289,33 +273,37 @@ def _is_reserved(paths, crowd, cell, rank):
 
 
 @jit
-def _ahead(paths, u, i):
+def cell_ahead(paths, u, i):
     """l_{i+1}, or NO_CELL."""
-    return paths.cell[paths.begin[u] + i + 1] if i != _OFF and i < _length(paths, u) else NO_CELL
+    return paths.cell[paths.begin[u] + i + 1] if i != _OFF and i < last_index(paths, u) else NO_CELL
 
 
 @jit
-def _rate(paths, crowd, u, i, is_blank_ahead):
+def rate(paths, crowd, u, i, is_open_ahead):
     """How well a unit is positioned: 2 = home or with a blank ahead (Def. 2, 23), 1 = on its path, 0 = off it."""
     if i == _OFF:
         return 0
-    advances = is_blank_ahead and crowd.kappa[u] >= paths.tau[u]
-    return 2 if advances or i == _length(paths, u) else 1
+    advances = is_open_ahead and crowd.kappa[u] >= paths.tau[u]
+    return 2 if advances or i == last_index(paths, u) else 1
 
 
 @jit
-def _level(paths, crowd, u):
+def level_of(paths, crowd, u):
     """How well a unit is positioned now."""
-    ahead = _ahead(paths, u, crowd.along[u])
-    return _rate(paths, crowd, u, crowd.along[u], ahead != NO_CELL and crowd.occupant[ahead] == NO_AGENT)
+    i = crowd.along[u]
+    ahead = cell_ahead(paths, u, i)
+    is_open = ahead != NO_CELL and crowd.occupant[ahead] == NO_AGENT
+    if i == 0 and paths.usher[u] != NO_AGENT:
+        is_open = is_open or crowd.occupant[ahead] == paths.usher[u]
+    return rate(paths, crowd, u, i, is_open)
 
 
 @jit
-def _is_well_positioned(paths, crowd, u):
+def is_well_positioned(paths, crowd, u):
     """Whether a unit is no worse off than before the step."""
-    if _length(paths, u) < 0:
+    if last_index(paths, u) < 0:
         return crowd.cell[u] == crowd.origin[u]
-    return _level(paths, crowd, u) >= crowd.level[u]
+    return level_of(paths, crowd, u) >= crowd.level[u]
 
 
 # --- solved units -----------------------------------------------------------------------------------------------------
@@ -384,7 +372,7 @@ def _heap_drop_first(heap, size):
 @jit
 def _key(paths, crowd, u):
     """Fewest cells left first, then the lowest index."""
-    left = _length(paths, u) - crowd.along[u] if crowd.along[u] != _OFF else _FAR
+    left = last_index(paths, u) - crowd.along[u] if crowd.along[u] != _OFF else _FAR
     return np.int64(left) << 32 | u
 
 
@@ -403,19 +391,19 @@ def _append_from_heap(crowd, size, count):
 def _put_in_order(paths, crowd):
     """Order the active units. Mutates: crowd."""
     units = crowd.cell.size
-    waiting = crowd.rank                # for a moment: active provable units that go before this one
+    waiting = crowd.rank                # for a moment: active slidable units that go before this one
     waiting[:] = 0
     for u in range(units):
-        if crowd.provable[u] and not crowd.solved[u]:
+        if crowd.slidable[u] and not crowd.solved[u]:
             for k in range(paths.after[u], paths.after[u + 1]):
                 waiting[paths.follower[k]] += 1
     size = 0
     for u in range(units):
-        if crowd.provable[u] and not crowd.solved[u] and waiting[u] == 0:
+        if crowd.slidable[u] and not crowd.solved[u] and waiting[u] == 0:
             _heap_push(crowd.heap, size, _key(paths, crowd, u))
             size += 1
     count = 0
-    while size > 0:                     # (i) provable, not home: Kahn's topological order
+    while size > 0:                     # (i) slidable, not home: Kahn's topological order
         u = crowd.heap[0] & 0xFFFFFFFF
         _heap_drop_first(crowd.heap, size)
         size -= 1
@@ -425,7 +413,7 @@ def _put_in_order(paths, crowd):
         for k in range(paths.after[u], paths.after[u + 1]):
             v = paths.follower[k]
             waiting[v] -= 1
-            if waiting[v] == 0 and crowd.provable[v] and not crowd.solved[v]:
+            if waiting[v] == 0 and crowd.slidable[v] and not crowd.solved[v]:
                 _heap_push(crowd.heap, size, _key(paths, crowd, v))
                 size += 1
     for kind in range(3):               # (ii) others, not home; (iii) home; then those without a path
@@ -434,9 +422,9 @@ def _put_in_order(paths, crowd):
             if crowd.solved[u]:
                 continue
             home = crowd.cell[u] == crowd.goal[u]
-            pathless = _length(paths, u) < 0
+            pathless = last_index(paths, u) < 0
             if (
-                (kind == 0 and not home and not pathless and not crowd.provable[u])
+                (kind == 0 and not home and not pathless and not crowd.slidable[u])
                 or (kind == 1 and home and not pathless)
                 or (kind == 2 and pathless)
             ):
@@ -446,6 +434,15 @@ def _put_in_order(paths, crowd):
     crowd.tally[ACTIVE] = count
     for place in range(count):
         crowd.rank[crowd.order[place]] = place
+
+
+@jit
+def promote(paths, crowd):
+    """Let units go before others that meet the conditions only now: they are on their path and well positioned, and
+    those that go before them are solved. Mutates: crowd."""
+    for u in range(crowd.cell.size):
+        if not crowd.solved[u] and not crowd.slidable[u] and crowd.waits[u] == 0 and level_of(paths, crowd, u) == 2:
+            crowd.slidable[u] = True
 
 
 # --- progression ------------------------------------------------------------------------------------------------------
@@ -473,8 +470,8 @@ def begin_step(paths, crowd, log):
         u = crowd.order[place]
         crowd.pushed[u] = -1
         crowd.origin[u] = crowd.cell[u]
-        crowd.level[u] = _level(paths, crowd, u)
-        crowd.second[u] = _ahead(paths, u, crowd.along[u])
+        crowd.level[u] = level_of(paths, crowd, u)
+        crowd.second[u] = cell_ahead(paths, u, crowd.along[u])
         if crowd.along[u] != _OFF:
             crowd.visited[paths.begin[u] + crowd.along[u]] = tally[STEP]
 
@@ -500,7 +497,7 @@ def _find_segment(paths, alternate_begin, alternate_cells, crowd, u):
 @jit
 def _find_way_ahead(tables, paths, alternate_begin, alternate_cells, crowd, u):
     """The same in a tunnel: through the path ahead and the buffer, to the nearest blank. Mutates: crowd."""
-    begin, i, length = paths.begin[u], crowd.along[u], _length(paths, u)
+    begin, i, length = paths.begin[u], crowd.along[u], last_index(paths, u)
     crowd.tally[REGION] += 2
     inside = crowd.tally[REGION]
     region = crowd.region
@@ -551,7 +548,7 @@ def _advance(tables, paths, alternate_begin, alternate_cells, crowd, log, u):
 
     Mutates: crowd, log.
     """
-    i, length = crowd.along[u], _length(paths, u)
+    i, length = crowd.along[u], last_index(paths, u)
     if i == _OFF or i == length:                                                    # Alg. 2, l. 3
         return False
     at = paths.begin[u] + i
@@ -573,11 +570,11 @@ def _advance(tables, paths, alternate_begin, alternate_cells, crowd, log, u):
             v = crowd.occupant[crowd.segment[j]]
             log.earlier[crowd.tally[MOVES]] = crowd.pushed[v]
             crowd.pushed[v] = crowd.tally[MOVES]
-            _move(paths, crowd, log, v, crowd.segment[j + 1])
+            move(paths, crowd, log, v, crowd.segment[j + 1])
             _welcome(crowd, log, crowd.segment[j + 1], v)
         crowd.tally[PUSHES] += size - 1
     crowd.pushed[u] = -1
-    _move(paths, crowd, log, u, ahead)
+    move(paths, crowd, log, u, ahead)
     _welcome(crowd, log, ahead, u)
     return True
 
@@ -594,7 +591,7 @@ def _walk_back(paths, crowd, log, u):
     if _is_held(crowd, back, crowd.rank[u]) or _is_reserved(paths, crowd, back, crowd.rank[u]):
         return False
     crowd.pushed[u] = log.earlier[push]
-    _move(paths, crowd, log, u, back)
+    move(paths, crowd, log, u, back)
     _welcome(crowd, log, back, u)
     return True
 
@@ -624,188 +621,3 @@ def progress(tables, paths, alternate_begin, alternate_cells, crowd, log, inline
             tally[STEP_ENDED] = tally[MOVES]
             return DONE
         tally[CHANGED] = 0
-
-
-# --- repositioning ----------------------------------------------------------------------------------------------------
-
-
-@jit
-def _may_stop(paths, crowd, u):
-    """Whether a unit may stay where it is while others go on undoing their moves (Def. 33)."""
-    cell = crowd.cell[u]
-    if _length(paths, u) < 0 or _level(paths, crowd, u) < crowd.level[u]:           # (a)
-        return False
-    if crowd.visits[cell] != 1:                                                     # (b)
-        return False
-    ahead = _ahead(paths, u, crowd.along[u])
-    if crowd.level[u] == 2 and ahead != NO_CELL and crowd.visits[ahead] != 0:       # (c)
-        return False
-    if crowd.seconds[cell] - (crowd.second[u] == cell) != 0:                        # (d)
-        return False
-    for k in range(paths.zone[cell], paths.zone[cell + 1]):                         # and nobody lacks this very blank
-        v = paths.owner[k]
-        if v != u and not crowd.solved[v] and crowd.level[v] == 2 and crowd.kappa[v] < paths.tau[v]:
-            return False
-    return True
-
-
-@jit
-def _outcome(paths, crowd):
-    """What a repositioning has come to: DONE if all active units are well positioned, else ASTRAY."""
-    for place in range(crowd.tally[ACTIVE]):
-        u = crowd.order[place]
-        if not crowd.solved[u] and not _is_well_positioned(paths, crowd, u):
-            return ASTRAY
-    return DONE
-
-
-@jit
-def reposition_by_counting(paths, crowd, log):
-    """Undo the moves of each unit until it is well positioned and in nobody's way; answer DONE, BLOCKED or ASTRAY.
-
-    The log must have room for as many moves as the step made. Mutates: crowd, log.
-    """
-    tally = crowd.tally
-    crowd.visits[:] = 0
-    crowd.seconds[:] = 0
-    for u in range(crowd.cell.size):
-        crowd.stopped[u] = False
-        crowd.visits[crowd.cell[u] if crowd.solved[u] else crowd.origin[u]] += 1
-        if not crowd.solved[u] and crowd.second[u] != NO_CELL:
-            crowd.seconds[crowd.second[u]] += 1
-    for e in range(tally[STEP_BEGAN], tally[STEP_ENDED]):
-        if not crowd.solved[log.unit[e]]:
-            crowd.visits[log.to[e]] += 1
-    for e in range(tally[STEP_ENDED] - 1, tally[STEP_BEGAN] - 1, -1):
-        u = log.unit[e]
-        if crowd.solved[u] or crowd.stopped[u]:
-            continue
-        if _may_stop(paths, crowd, u):
-            crowd.stopped[u] = True
-            continue
-        if crowd.occupant[log.source[e]] != NO_AGENT:
-            return BLOCKED
-        crowd.visits[crowd.cell[u]] -= 1
-        _move(paths, crowd, log, u, log.source[e])
-    return _outcome(paths, crowd)
-
-
-@jit
-def _virtual_cell(crowd, log, u):
-    """Where a unit stands when the moves chosen so far are undone."""
-    return crowd.origin[u] if crowd.kept[u] == -1 else log.to[crowd.kept[u]]
-
-
-@jit
-def _must_go_back(paths, crowd, log, u):
-    """Whether a unit must undo its last move that is kept: it is in the way of somebody who comes back, or right ahead
-    or in the buffer of somebody who is back where it was and lacks a blank, or worse off than before the step."""
-    cell = _virtual_cell(crowd, log, u)
-    if crowd.kept[u] == -1:
-        return False
-    if _length(paths, u) < 0 or crowd.kept[u] > crowd.returned[cell] or crowd.seconds[cell] > 0:
-        return True
-    for k in range(paths.zone[cell], paths.zone[cell + 1]):
-        v = paths.owner[k]
-        if crowd.kept[v] == -1 and not crowd.solved[v] and crowd.level[v] == 2 and crowd.kappa[v] < paths.tau[v]:
-            return True
-    i = _index_of(paths, crowd, u, cell)
-    ahead = _ahead(paths, u, i)
-    return _rate(paths, crowd, u, i, ahead != NO_CELL and crowd.visits[ahead] == 0) < crowd.level[u]
-
-
-@jit
-def reposition_minimally(paths, crowd, log):
-    """Undo as few moves as possible; answer DONE, BLOCKED or ASTRAY.
-
-    Which ones is found beforehand: nobody goes back at first, then whoever must does, move by move, until nobody must.
-    Of two units on one cell the later one goes back. The log must have room for as many moves as the step made.
-    Mutates: crowd, log.
-    """
-    tally = crowd.tally
-    began, ended = tally[STEP_BEGAN], tally[STEP_ENDED]
-    crowd.visits[:] = 0                     # here: units that stand on a cell when the chosen moves are undone
-    crowd.returned[:] = 2**31 - 1
-    for u in range(crowd.cell.size):
-        crowd.kept[u] = -1
-        crowd.spare[u] = crowd.kappa[u]
-        crowd.visits[crowd.cell[u]] += 1
-    tight = tally[TIGHT]
-    for e in range(began, ended):
-        u = log.unit[e]
-        log.earlier[e] = crowd.kept[u]
-        crowd.kept[u] = e
-    crowd.seconds[:] = 0
-    for place in range(tally[ACTIVE]):
-        u = crowd.order[place]
-        if not crowd.solved[u] and crowd.kept[u] == -1 and crowd.level[u] == 2 and crowd.second[u] != NO_CELL:
-            crowd.seconds[crowd.second[u]] += 1
-    changed = True
-    while changed:
-        changed = False
-        for place in range(tally[ACTIVE]):
-            u = crowd.order[place]
-            while not crowd.solved[u] and _must_go_back(paths, crowd, log, u):
-                changed = True
-                e = crowd.kept[u]
-                crowd.kept[u] = log.earlier[e]
-                left, back = log.to[e], log.source[e]
-                crowd.returned[back] = min(crowd.returned[back], e)
-                crowd.visits[left] -= 1
-                if crowd.visits[left] == 0:
-                    _refill(paths, crowd, left, 1)
-                crowd.visits[back] += 1
-                if crowd.visits[back] == 1:
-                    _refill(paths, crowd, back, -1)
-                if crowd.kept[u] == -1 and crowd.level[u] == 2 and crowd.second[u] != NO_CELL:
-                    crowd.seconds[crowd.second[u]] += 1
-    for u in range(crowd.cell.size):
-        crowd.kappa[u] = crowd.spare[u]
-    tally[TIGHT] = tight
-    for e in range(ended - 1, began - 1, -1):
-        u = log.unit[e]
-        if crowd.solved[u] or e <= crowd.kept[u]:
-            continue
-        if crowd.occupant[log.source[e]] != NO_AGENT:
-            return BLOCKED
-        _move(paths, crowd, log, u, log.source[e])
-    return _outcome(paths, crowd)
-
-
-@jit
-def take_back(paths, crowd, log, moves):
-    """Return to the state in which the log had so many moves. Mutates: crowd, log."""
-    for e in range(crowd.tally[MOVES] - 1, moves - 1, -1):
-        _move(paths, crowd, log, log.unit[e], log.source[e])
-        crowd.tally[MOVES] = e
-    crowd.tally[MOVES] = moves
-
-
-@jit
-def reposition_by_reversing(paths, crowd, log):
-    """Undo the moves of active units, last one first, until all are well positioned; answer DONE, BLOCKED or ASTRAY.
-
-    The log must have room for as many moves as the step made. Mutates: crowd, log.
-    """
-    tally = crowd.tally
-    e = tally[STEP_ENDED]
-    witness = 0                         # the place of a unit that was not well positioned when last looked at
-    while True:
-        found = False
-        for k in range(tally[ACTIVE]):
-            place = (witness + k) % tally[ACTIVE]
-            u = crowd.order[place]
-            if not crowd.solved[u] and not _is_well_positioned(paths, crowd, u):
-                witness = place
-                found = True
-                break
-        if not found:
-            return DONE
-        e -= 1
-        while e >= tally[STEP_BEGAN] and crowd.solved[log.unit[e]]:
-            e -= 1
-        if e < tally[STEP_BEGAN]:
-            return ASTRAY
-        if crowd.occupant[log.source[e]] != NO_AGENT:
-            return BLOCKED
-        _move(paths, crowd, log, log.unit[e], log.source[e])

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from tests.reference.mapp import replay, solve
+from tests.reference.mapp import ReferenceMapp, replay, solve
 from wend import Grid, Problem, World, create, provable
 from wend.cli import app
 from wend.errors import UnknownNameError
-from wend.planners.mapp import Mapp, Verdict
-from wend.search import sliding
+from wend.planners.mapp import Mapp, Verdict, slidable_units
+from wend.search import repositioning, sliding
 from wend.search.alternates import AlternatePaths
 from wend.search.slidable import Pathfinder
 
@@ -77,8 +77,52 @@ def test_a_corridor_is_slidable_up_to_two_moves() -> None:
 def test_the_first_cell_must_be_blank() -> None:
     corner = grid_of("..\n..\n..")
     starts, goals = [(0, 0), (1, 0), (0, 1)], [(1, 2), (1, 0), (0, 1)]
-    shut_in = verdicts(corner, starts, goals)[0]
-    assert (shut_in.provable, shut_in.condition.split(":")[0], shut_in.at) == (False, "initial blank", (1, 0))
+    for parameters in ({}, {"initial_blank": True}):            # those in front are home and do not leave
+        shut_in = verdicts(corner, starts, goals, **parameters)[0]
+        assert (shut_in.provable, shut_in.condition.split(":")[0], shut_in.at) == (False, "initial blank", (1, 0))
+
+
+@pytest.mark.small
+def test_with_initial_blank_relaxed_a_unit_waits_for_the_one_in_front() -> None:
+    grid, starts, goals = open_map(2, 4), [(0, 0), (1, 0), (0, 1)], [(1, 2), (0, 3), (1, 3)]
+    assert [v.provable for v in verdicts(grid, starts, goals)] == [False, True, True]
+    assert all(v.provable for v in verdicts(grid, starts, goals, initial_blank=True))
+    found = plan(grid, starts, goals, initial_blank=True).paths
+    assert found.usher.tolist() == [2, -1, -1]
+    assert 0 in found.follower[found.after[2] : found.after[3]]
+    assert moves(grid, starts, goals, initial_blank=True, rounds=1, attempt_all=False)[1] == goals
+
+
+@pytest.mark.small
+def test_a_goal_under_a_unit_that_may_stay_promises_nothing() -> None:
+    grid, starts, goals = open_map(5, 5), [(0, 0), (4, 4), (2, 0)], [(4, 4), (2, 0), (0, 0)]
+    found = verdicts(grid, starts, goals)
+    assert [v.provable for v in found] == [False, False, False]
+    assert slidable_units(Problem.from_points(grid, starts, goals)).tolist() == [False, True, True]
+    assert found[0].condition.endswith("in a circle")           # dropped; who is to stand there may not arrive, ...
+    assert found[2].condition == "target isolation: an agent that is not provable stands on its goal"
+    assert found[1].condition == found[2].condition             # ... and neither may the one after that
+    assert [v.at for v in found] == goals
+
+
+@pytest.mark.small
+def test_units_that_become_provable_go_before_the_others_if_so_wished() -> None:
+    grid, starts, goals = open_map(3, 2), [(2, 1), (1, 0), (2, 0)], [(2, 1), (2, 0), (0, 1)]
+    assert [v.provable for v in verdicts(grid, starts, goals)] == [True, False, False]
+    assert moves(grid, starts, goals, rounds=1)[0].home == 1
+    assert moves(grid, starts, goals, rounds=1, later_provable=True)[0].home == 2
+
+
+@pytest.mark.small
+def test_the_promise_is_kept_where_another_would_take_the_goal_for_good() -> None:
+    grid, starts, goals = open_map(2, 2), [(0, 1), (0, 0)], [(0, 0), (1, 1)]
+    reference = ReferenceMapp(grid, *([grid.cell(*point) for point in points] for points in (starts, goals)))
+    assert [unit.provable for unit in reference.units] == [False, True]
+    reference.play()
+    assert not reference.units[1].home                                      # attempting both at once breaks it
+    solution, end = moves(grid, starts, goals, rounds=1)
+    assert end == goals
+    assert solution.counters["rounds"] == 2
 
 
 @pytest.mark.small
@@ -87,9 +131,10 @@ def test_who_swaps_targets_is_not_slidable_and_one_of_two_is_dropped_with_ti() -
     basic = verdicts(open_map(4, 4), starts, goals, **BASIC)
     assert [v.provable for v in basic] == [False, False]
     assert {v.condition.split(":")[0] for v in basic} == {"target isolation"}
+    assert slidable_units(Problem.from_points(open_map(4, 4), starts, goals)).tolist() == [True, False]
     relaxed = verdicts(open_map(4, 4), starts, goals)
-    assert [v.provable for v in relaxed] == [True, False]
-    assert relaxed[1].at == (0, 0)
+    assert [v.provable for v in relaxed] == [False, False]      # in the world, who is dropped stands on a goal
+    assert [v.at for v in relaxed] == goals
     assert moves(open_map(4, 4), starts, goals)[1] == goals
 
 
@@ -219,6 +264,7 @@ def test_counters_of_blanks_are_right_after_every_step(counting: bool) -> None:
     found = finder.plan(cells, targets, np.empty(0, np.int32), target_isolation=True, alternate_connectivity=True)
     crowd, log = sliding.make_crowd(found, grid.size, cells, targets), sliding.make_log(grid.size, 6)
     paths, known, planner = found.paths, finder.alternates.alternates, Mapp(counting=counting)
+    scratch = repositioning.make_scratch(grid.size, 6)
 
     def check() -> None:
         blank = np.repeat(crowd.occupant == -1, np.diff(paths.zone))
@@ -239,7 +285,7 @@ def test_counters_of_blanks_are_right_after_every_step(counting: bool) -> None:
             log = sliding.longer(log, 2 * log.unit.size, 2 * log.guest.size)
             check()
         check()
-        log, _ = planner._reposition(paths, crowd, log)
+        log, _ = planner._reposition(paths, crowd, log, scratch)
         check()
         steps += 1
         assert steps < 20
@@ -292,9 +338,9 @@ def test_known_alternate_paths_change_no_move(tmp_path: Path) -> None:
 @pytest.mark.small
 def test_the_world_takes_the_ticks_that_the_plan_said() -> None:
     draw = np.random.default_rng(1)
-    for trim in (True, False):
+    for needless in ("keep", "trim", "shorten"):
         grid = Grid(draw.random((9, 9)) < 0.9)
-        world = World(grid, create("mapp", trim=trim))
+        world = World(grid, create("mapp", needless=needless))
         free = [grid.xy(cell) for cell in draw.permutation(grid.free_cells()).tolist()]
         for start, goal in zip(free[:12], free[-12:], strict=True):
             if grid.reachable(start, goal):
@@ -305,7 +351,7 @@ def test_the_world_takes_the_ticks_that_the_plan_said() -> None:
         assert world.ticks == counters["makespan_ticks"]
         assert (world.trace().moves != 0).sum() == counters["executed_moves"]
         assert counters["executed_moves"] <= counters["total_moves"]
-        assert trim or counters["executed_moves"] == counters["total_moves"]
+        assert needless != "keep" or counters["executed_moves"] == counters["total_moves"]
         assert world.all_home()
         assert counters["repaths"] == 0
 
@@ -316,10 +362,11 @@ def test_an_order_renews_the_plan_and_the_promise() -> None:
     world.add((0, 0), (10, 3))
     world.add((1, 3), (5, 1))
     world.tick()
-    assert world.planner.counters()["provable"] == 1
+    assert [(v.agent, v.provable) for v in world.planner.verdicts()] == [(0, True), (1, False)]
     world.order(1, (3, 3))
     world.tick()
     assert (world.planner.counters()["provable"], world.planner.counters()["repaths"]) == (2, 1)
+    assert world.planner.verdicts() == [Verdict(agent, True, "", None) for agent in (0, 1)]
     assert world.run(max_ticks=60) == "done"
 
 
@@ -364,7 +411,7 @@ def test_a_goal_that_was_occupied_is_reached_when_it_is_free() -> None:
 
 @pytest.mark.small
 def test_agents_that_are_pinned_at_home_are_walls() -> None:
-    world = World(open_map(7, 3), "mapp")
+    world = World(open_map(7, 3), create("mapp", needless="keep"))
     world.add((0, 1), (6, 1))
     post = world.add((3, 1), pinned=True)
     late = world.add((5, 1))
