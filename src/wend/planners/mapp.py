@@ -21,7 +21,8 @@ Work: all of it in the first tick, and after an order or an edit that concerns t
 Deviations and open points
 - MAPP moves along rows and columns, also on maps with diagonals.
 - Rounds: where the paper stops, everybody gets a new path from where it stands, those at home included, as long as
-  that brings more units home every now and then; `rounds=1` is the paper's.
+  that brings more units home every now and then; then those in the way of a unit that is left over step aside for it
+  (search/making_room.py). `rounds=1` is the paper's.
 - What the paper prints is a sequence of single moves. Here they are made at the same time where the order of each
   unit's moves and of the visits to each cell allows. Before that, moves that nobody needs are taken out: excursions
   (`needless="trim"`), or all that a unit can do without, given the moves of the others (`"shorten"`).
@@ -52,6 +53,7 @@ from wend.problem import Problem
 from wend.search import compaction, repositioning, shortening, slidable, sliding
 from wend.search.alternates import REUSED, SEARCHED, AlternatePaths, alternates_after, alternates_of
 from wend.search.kernel import NO_CELL
+from wend.search.making_room import make_room
 from wend.search.slidable import Pathfinder, Paths, Plans
 
 _NO_MOVE = -1
@@ -214,7 +216,9 @@ class Mapp(Planner):
             goals = _without_twins(starts, goals)
             solution = self._play_rounds(pathfinder, starts, goals, obstacles, budget)
             if solution.broken:
+                path_moves = solution.counters["path_moves"]        # of everybody
                 solution = self._play_rounds(pathfinder, starts, goals, obstacles, budget, provable_first=True)
+                solution.counters["path_moves"] = path_moves
             if solution.broken:
                 raise AssertionError(f"{solution.broken} units were promised to arrive and did not: please report this")
             if self.alternates_folder:
@@ -237,13 +241,15 @@ class Mapp(Planner):
         moves: list[tuple[NDArray[np.int32], NDArray[np.int32]]] = []
         tallies: list[dict[str, int]] = []
         seen = {cells.tobytes()}
-        while kept == 0 or len(moves) < min(self.rounds + provable_first, kept + _FRUITLESS_ROUNDS):
+        upcoming, room_made = [goals], 0        # what is aimed at in the next rounds; `kept` when room was last made
+        while upcoming and len(moves) < self.rounds + provable_first:
+            aims = upcoming.pop(0)
             alone = not self.attempt_all or (provable_first and not moves)
             before = pathfinder.expansions
-            plans = self._find_paths(pathfinder, cells, goals, obstacles, only_provable=alone)
+            plans = self._find_paths(pathfinder, cells, aims, obstacles, only_provable=alone)
             budget.spend(pathfinder.expansions - before)
             first = first or plans
-            crowd, log, tally = self._play(pathfinder, plans, cells, goals)
+            crowd, log, tally = self._play(pathfinder, plans, cells, aims)
             searched = pathfinder.alternates.alternates.tally
             counters["alternates_searched"] += int(searched[SEARCHED])
             counters["alternates_reused"] += int(searched[REUSED])
@@ -254,8 +260,15 @@ class Mapp(Planner):
             reached = -int((first.provable & ~home).sum()), int(home.sum())
             if kept == 0 or reached > best:
                 best, kept = reached, len(moves)
-            if home.all() or not self.attempt_all or cells.tobytes() in seen:
+            if home.all() or not self.attempt_all:
                 break
+            if not upcoming:
+                if cells.tobytes() not in seen and len(moves) < kept + _FRUITLESS_ROUNDS:
+                    upcoming = [goals]
+                elif room_made != kept:
+                    room_made = kept
+                    ahead = self._find_paths(pathfinder, cells, goals, obstacles, only_provable=False)
+                    upcoming = make_room(pathfinder.alternates.grid, ahead.paths, cells, goals)
             seen.add(cells.tobytes())
         assert first is not None
         counters |= {name: sum(tally[name] for tally in tallies[:kept]) for name in tallies[0]} | {"rounds": kept}

@@ -307,6 +307,22 @@ def test_more_rounds_bring_home_at_least_as_many() -> None:
     assert again > once
 
 
+@pytest.mark.small
+@pytest.mark.parametrize(
+    ("drawing", "starts", "goals"),
+    [
+        ("#......\n#......\n.......\n.######", [(3, 0), (0, 2)], [(0, 3), (0, 2)]),
+        ("....######\n..........\n....######", [(0, 0), (7, 1), (6, 1)], [(9, 1), (7, 1), (6, 1)]),
+    ],
+)
+def test_who_is_home_in_a_dead_end_makes_room_for_the_one_behind(drawing, starts, goals) -> None:
+    grid = grid_of(drawing)
+    assert moves(grid, starts, goals, rounds=1)[1] != goals
+    solution, end = moves(grid, starts, goals)
+    assert end == goals
+    assert solution.counters["rounds"] >= 4         # in vain; then aside, through, and back
+
+
 def test_units_that_are_not_provable_stay_if_so_wished() -> None:
     grid = grid_of("......\n......\n@@.@@@\n@@.@@@")
     starts, goals = [(0, 0), (4, 0)], [(2, 3), (5, 1)]
