@@ -63,7 +63,7 @@ def _may_stop(paths, crowd, scratch, u):
         return False
     if scratch.seconds[cell] - (crowd.second[u] == cell) != 0:    # (d)
         return False
-    for k in range(paths.zone[cell], paths.zone[cell + 1]):                         # and nobody lacks this very blank
+    for k in range(paths.zone[cell], paths.zone[cell + 1]):     # and nobody lacks this very blank
         v = paths.owner[k]
         if v != u and not crowd.solved[v] and crowd.level[v] == 2 and crowd.kappa[v] < paths.tau[v]:
             return False
@@ -117,7 +117,7 @@ def by_counting(paths, crowd, log, scratch):
             continue
         if _may_stop(paths, crowd, scratch, u):
             scratch.stopped[u] = True
-            before = log.earlier[e]
+            before = log.earlier[e]                         # where it came by before, it will not come by again
             while before != -1:
                 scratch.visits[log.to[before]] -= 1
                 before = log.earlier[before]
