@@ -21,12 +21,13 @@ from typing import Any
 import numba
 
 from wend import __version__
-from wend.errors import UnknownNameError
+from wend.errors import UnknownNameError, WendError
 from wend.experiments.measures import MEASURES
 from wend.experiments.spec import Job
 from wend.experiments.store import SCHEMA, Row
 from wend.grid import Grid
 from wend.planners import registry
+from wend.planners.base import Planner
 from wend.problem import Problem
 from wend.scenarios import make_problem
 from wend.sources import load_scenario
@@ -91,7 +92,7 @@ def run_problem(job: Job, problem: Problem) -> Row:
             raise _HardLimit
 
     planner = registry.create(job["algorithm"], **job["parameters"])
-    _warm(job["algorithm"], json.dumps(job["parameters"], sort_keys=True))
+    _warm(job["algorithm"], _as_given(job))
     if job.get("rehearse"):
         rehearsal = registry.create(job["algorithm"], **job["parameters"])
         World.from_problem(problem, rehearsal, seed=job["instance"], record=False).tick()
@@ -106,14 +107,34 @@ def run_problem(job: Job, problem: Problem) -> Row:
     except _HardLimit:
         stopped_by = "hard-limit"
     trace = world.trace(time_limit=limits["seconds"], max_expansions=limits["expansions"])
-    parameters = {p.name: getattr(planner, p.name) for p in planner.parameters()}
     return {
-        "parameters": json.dumps(parameters, sort_keys=True),
+        "parameters": _all_parameters(planner),
         "stopped_by": stopped_by,
         "state_hash": world.state_hash(),
         "violations": len(world.violations),
         **{name: measure.of(trace) for name in job["metrics"] if (measure := MEASURES[name]).of is not None},
     }
+
+
+def is_outdated(job: Job, recorded: str) -> bool:
+    """Whether a result was made with other parameters than its job would be today, because defaults have changed.
+
+    `recorded` are those of the result: all that the algorithm has or, of a job of another kind, those of the spec.
+    """
+    if recorded == _as_given(job):
+        return False
+    try:
+        return recorded != _all_parameters(registry.create(job["algorithm"], **job["parameters"]))
+    except WendError:
+        return True
+
+
+def _as_given(job: Job) -> str:
+    return json.dumps(job["parameters"], sort_keys=True)
+
+
+def _all_parameters(planner: Planner) -> str:
+    return json.dumps({p.name: getattr(planner, p.name) for p in planner.parameters()}, sort_keys=True)
 
 
 @lru_cache(maxsize=4)
@@ -150,7 +171,7 @@ def _described(job: Job) -> Row:
         "seed": job["instance"],
         "algorithm": job["algorithm"],
         "label": job["label"],
-        "parameters": json.dumps(job["parameters"], sort_keys=True),
+        "parameters": _as_given(job),
         "limits": json.dumps(job["limits"], sort_keys=True),
         **dict.fromkeys(job["metrics"]),
     }

@@ -17,7 +17,7 @@ from typing import Any
 from joblib import Parallel, delayed, parallel_config
 
 from wend.errors import ParameterError
-from wend.experiments.jobs import failed_row, job_function, load_grid, load_problem, run_job
+from wend.experiments.jobs import failed_row, is_outdated, job_function, load_grid, load_problem, run_job
 from wend.experiments.spec import Job, Spec
 from wend.experiments.store import Row, Store
 
@@ -53,8 +53,8 @@ def run_experiment(
     store = Store.create(out, spec.store)
     if retry_failed:
         store.forget(store.failed())
-    done = store.done()
-    pending = [job for job in jobs if job["id"] not in done]
+    recorded = store.parameters()
+    pending = [job for job in jobs if job["id"] not in recorded or is_outdated(job, recorded[job["id"]])]
     tally = Tally(len(jobs), len(jobs) - len(pending))
     about = {"experiment": spec.store, "spec_hash": spec.hash, "commit": _commit()}
     for row in on_cluster(pending, about, cluster) if cluster else on_cores(pending, about, workers):

@@ -121,6 +121,11 @@ class Store:
         rows = self.results(self.done()).execute("SELECT id FROM results WHERE error IS NOT NULL").fetchall()
         return [str(name) for (name,) in rows]
 
+    def parameters(self) -> dict[str, str]:
+        """The parameters with which each result was made, by the id of its job."""
+        rows = self.results(self.done()).execute("SELECT id, parameters FROM results").fetchall()
+        return {str(name): str(parameters) for name, parameters in rows}
+
     def results(self, ids: Iterable[str]) -> duckdb.DuckDBPyConnection:
         """A database with one table, `results`, of the jobs of these ids that are done."""
         files = [str(self._jobs / f"{name}.parquet") for name in sorted(self.done() & set(ids))]

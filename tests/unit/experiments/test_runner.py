@@ -78,6 +78,20 @@ def test_everything_is_run_once(tmp_path) -> None:
         assert all(value not in (None, "") for value in row)
 
 
+def test_a_result_made_with_other_defaults_is_made_again(tmp_path) -> None:
+    path = tmp_path / "world.toml"
+    path.write_text(WORLD.replace("{0..2}", "0").replace("[20, 60]", "[5]"))
+    spec, out = load_spec(str(path)), tmp_path / "r"
+    assert run_experiment(spec, "quick", out=out).ran == 2
+    assert run_experiment(spec, "quick", out=out).ran == 0
+    columns = "id, experiment, map, problem, agents, instance, seed, algorithm, label, limits, parameters, ticks"
+    old = dict(zip(columns.split(", "), rows(out, spec, columns)[0], strict=True))
+    Store(out).put({**old, "parameters": '{"noise": 7}', "ticks": -1.0})
+    again = run_experiment(spec, "quick", out=out)
+    assert (again.kept, again.ran) == (1, 1)
+    assert rows(out, spec, columns)[0] == tuple(old.values())
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_job_that_raises_is_recorded_and_the_others_run(tmp_path, workers) -> None:
     spec = spec_of(tmp_path, "raises")
