@@ -268,7 +268,7 @@ class Mapp(Planner):
                 elif room_made != kept:
                     room_made = kept
                     ahead = self._find_paths(pathfinder, cells, goals, obstacles, only_provable=False)
-                    upcoming = make_room(pathfinder.alternates.grid, ahead.paths, cells, goals)
+                    upcoming = make_room(pathfinder.alternates.grid, ahead.paths, cells, goals, obstacles)
             seen.add(cells.tobytes())
         assert first is not None
         counters |= {name: sum(tally[name] for tally in tallies[:kept]) for name in tallies[0]} | {"rounds": kept}

@@ -22,16 +22,17 @@ _CARDINAL = 0b1111
 
 
 def make_room(
-    grid: Grid, paths: Paths, cells: NDArray[np.int32], goals: NDArray[np.int32]
+    grid: Grid, paths: Paths, cells: NDArray[np.int32], goals: NDArray[np.int32], obstacles: NDArray[np.int32]
 ) -> list[NDArray[np.int32]]:
     """What everybody is to aim at in the next rounds; nothing if nobody is in the way of a unit that is left over.
 
-    `paths` lead from where units stand, `cells`, to their goals.
+    `paths` lead from where units stand, `cells`, to their goals; `obstacles` are where others stand.
     """
     left = np.flatnonzero((cells != goals) & (goals != NO_CELL)).tolist()
     ways = {u: slice(int(paths.begin[u]), int(paths.begin[u + 1])) for u in left}
     standing = {cell: u for u, cell in enumerate(cells.tolist())}
-    taken = {*standing, *goals.tolist(), *(cell for way in ways.values() for cell in paths.cell[way].tolist())}
+    taken = {*standing, *goals.tolist(), *obstacles.tolist()}
+    taken.update(cell for way in ways.values() for cell in paths.cell[way].tolist())
     aside, through = goals.copy(), goals.copy()
     for u, way in ways.items():
         path, around = paths.cell[way].tolist(), paths.around[way]

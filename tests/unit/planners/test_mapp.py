@@ -14,6 +14,7 @@ from wend.errors import UnknownNameError
 from wend.planners.mapp import Mapp, Verdict, slidable_units
 from wend.search import repositioning, sliding
 from wend.search.alternates import AlternatePaths
+from wend.search.making_room import make_room
 from wend.search.slidable import Pathfinder
 
 BRIDGE = """
@@ -321,6 +322,20 @@ def test_who_is_home_in_a_dead_end_makes_room_for_the_one_behind(drawing, starts
     solution, end = moves(grid, starts, goals)
     assert end == goals
     assert solution.counters["rounds"] >= 4         # in vain; then aside, through, and back
+
+
+@pytest.mark.small
+def test_room_is_made_where_nobody_stands_or_goes() -> None:
+    grid = grid_of("#......\n#......\n.......\n.######")
+    places = [(1, 2), (0, 2)], [(0, 3), (0, 2)], [(2, 1)]
+    cells, goals, post = (np.array([grid.cell(*point) for point in points], np.int32) for points in places)
+    paths = plan(grid, *places[:2]).paths
+    for obstacles in (post[:0], post):
+        aside, through, back = make_room(grid, paths, cells, goals, obstacles)
+        assert not {*aside.tolist()} & {*cells.tolist(), *goals.tolist(), *paths.cell.tolist(), *obstacles.tolist()}
+        assert through.tolist() == [goals[0], aside[1]]
+        assert back.tolist() == goals.tolist()
+    assert make_room(grid, paths, goals, goals, post) == []
 
 
 def test_units_that_are_not_provable_stay_if_so_wished() -> None:
