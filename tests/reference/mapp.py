@@ -241,11 +241,7 @@ class Unit:
 
     @property
     def tau(self) -> int:
-        longest = run = 0
-        for i in range(1, self.last - 1):
-            run = run + 1 if self.around[i] is None else 0
-            longest = max(longest, run)
-        return longest
+        return len(self.gaps)
 
     @property
     def buffer(self) -> set[int]:

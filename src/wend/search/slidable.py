@@ -24,8 +24,9 @@ Deviations and open points
   where a unit comes from makes no difference there. The paper expands it once per parent.
 - A triple whose alternate path crosses targets costs as many penalties. An edge costs one for each end that is a
   foreign target.
-- A tunnel is a maximal run of triples without alternate path, and tau the length of the longest. It counts both mouths
-  already, so that the paper's "+ 2" is in it.
+- A tunnel is a maximal run of triples without alternate path, which counts both its mouths already. The paper's tau is
+  the length of the longest tunnel, + 2. That is too little where there are several: every step through any of them may
+  push a unit into the buffer, and none comes back. Here tau is the number of all triples without alternate path.
 - The paper takes units that are not slidable off the map. Here they stay, and one of them may stand on the target of a
   unit that is: such a unit is slidable, but not provable, as nobody can say when the other leaves. The same holds for
   units that stand on the target of such a one, and so on.
@@ -241,7 +242,7 @@ class Paths(NamedTuple):
     cell: np.ndarray        # int32[total]      l_i
     around: np.ndarray      # int32[total]      Omega_i, or MISSING
     last_gap: np.ndarray    # int32[units]      j, the largest i without Omega_i, -1 if there is none
-    tau: np.ndarray         # int32[units]      longest run of i without Omega_i
+    tau: np.ndarray         # int32[units]      number of i without Omega_i
     after: np.ndarray       # int64[units + 1]  those that u goes before are follower[after[u] : after[u + 1]]
     follower: np.ndarray    # int32[pairs]      v with u << v
     zone: np.ndarray        # int64[cells + 1]  units with a cell in their buffer: owner[zone[cell] : zone[cell + 1]]
@@ -259,14 +260,13 @@ def survey(paths, alternate_begin, alternate_cells, target_of, stamp, fill, foll
     for u in range(paths.begin.size - 1):
         begin, end = paths.begin[u], paths.begin[u + 1]
         length = end - begin - 1
-        gap, run, longest = -1, 0, 0
+        gap, gaps = -1, 0
         for i in range(1, length - 1):
-            run = run + 1 if paths.around[begin + i] == MISSING else 0
-            if run > 0:
+            if paths.around[begin + i] == MISSING:
                 gap = i
-            longest = max(longest, run)
+                gaps += 1
         paths.last_gap[u] = gap
-        paths.tau[u] = longest
+        paths.tau[u] = gaps
         mine = 2 * u + 1 + fill
         for i in range(length + 1):
             k = paths.around[begin + i]

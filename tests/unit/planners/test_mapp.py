@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 
@@ -104,6 +105,22 @@ def test_a_goal_under_a_unit_that_may_stay_promises_nothing() -> None:
     assert found[2].condition == "target isolation: an agent that is not provable stands on its goal"
     assert found[1].condition == found[2].condition             # ... and neither may the one after that
     assert [v.at for v in found] == goals
+
+
+@pytest.mark.small
+def test_every_tunnel_counts_in_what_a_buffer_needs() -> None:
+    """If the longest one alone counted, as in the paper, one unit would be promised to arrive here and would not."""
+    grid = grid_of("...#...\n...##..\n.......\n#...#..\n..##.#.\n##..#..")
+    starts = [(5, 5), (1, 2), (4, 4), (5, 2), (3, 2), (4, 2), (2, 0), (6, 4), (3, 5)]
+    goals = [(1, 0), (6, 0), (1, 3), (2, 1), (4, 4), (6, 2), (0, 4), (3, 2), (5, 3)]
+    paths = plan(grid, starts, goals).paths
+    inner = [paths.around[a + 1 : b - 2] for a, b in itertools.pairwise(paths.begin.tolist())]
+    assert paths.tau.tolist() == [(around == -1).sum() for around in inner]
+    runs = ["".join("x" if k == -1 else " " for k in around.tolist()).split() for around in inner]
+    assert any(len(tunnels) > 1 for tunnels in runs)
+    solution, end = moves(grid, starts, goals, attempt_all=False)
+    arrived = np.array([at == goal for at, goal in zip(end, goals, strict=True)])
+    assert arrived[solution.first.provable].all()
 
 
 @pytest.mark.small
