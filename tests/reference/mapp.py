@@ -248,7 +248,8 @@ class Unit:
         if not self.gaps:
             return set()
         behind = range(self.gaps[-1] + 2, self.last)
-        return {self.path[i] for i in behind} | {cell for i in behind for cell in self.around[i] or ()}
+        cells = {self.path[i] for i in behind} | {cell for i in behind for cell in self.around[i] or ()}
+        return cells - {self.path[self.gaps[-1]]}
 
     @property
     def reach(self) -> set[int]:

@@ -27,6 +27,8 @@ Deviations and open points
 - A tunnel is a maximal run of triples without alternate path, which counts both its mouths already. The paper's tau is
   the length of the longest tunnel, + 2. That is too little where there are several: every step through any of them may
   push a unit into the buffer, and none comes back. Here tau is the number of all triples without alternate path.
+- The last cell of the last tunnel, l_j, is not part of the buffer, though alternate paths behind it may touch it: that
+  blank is the one that the unit itself will take.
 - The paper takes units that are not slidable off the map. Here they stay, and one of them may stand on the target of a
   unit that is: such a unit is slidable, but not provable, as nobody can say when the other leaves. The same holds for
   units that stand on the target of such a one, and so on.
@@ -268,6 +270,8 @@ def survey(paths, alternate_begin, alternate_cells, target_of, stamp, fill, foll
         paths.last_gap[u] = gap
         paths.tau[u] = gaps
         mine = 2 * u + 1 + fill
+        if gap != -1:
+            stamp[1, paths.cell[begin + gap]] = mine        # l_j is none of the buffer
         for i in range(length + 1):
             k = paths.around[begin + i]
             first = alternate_begin[k] if k != MISSING else 0
