@@ -24,7 +24,7 @@ from wend.experiments.measures import Measure
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from wend.experiments.report import Comparison, Report, Sheet, Verdict
+    from wend.experiments.report import Comparison, Report, Ruling, Sheet
     from wend.experiments.results import Entry, Key
 
 NOTHING = "-"
@@ -128,7 +128,7 @@ def _tally(report: Report) -> str:
     """One sentence on the claims; "" if there are none."""
     if not report.claims:
         return ""
-    answers = [verdict.holds for verdict in report.claims]
+    answers = [ruling.holds for ruling in report.claims]
     hold, fail, open_ = (sum(answer is wanted for answer in answers) for wanted in (True, False, None))
     return f"Of {len(answers)} claims of the paper {hold} hold, {fail} fail, {open_} are not measured."
 
@@ -136,7 +136,7 @@ def _tally(report: Report) -> str:
 def _chapters(report: Report) -> list[tuple[str, list[Block]]]:
     """The blocks under their headings, without empty chapters."""
     numbers = [_compared(comparison) for comparison in report.numbers]
-    claims = [_judged(verdict) for verdict in report.claims]
+    claims = [_judged(ruling) for ruling in report.claims]
     failures = [[Cell(failure.job), Cell(" ".join(failure.error.split()))] for failure in report.failures]
     listed = f"The first {len(failures)} of {report.failed}." if report.failed > len(failures) else ""
     compared = ["place", "metric", "ours", "runs", "paper", "difference"]
@@ -208,9 +208,9 @@ def _compared(comparison: Comparison) -> list[Cell]:
     return [*start, mean, Cell(str(ours.runs)), theirs, Cell(difference)]
 
 
-def _judged(verdict: Verdict) -> list[Cell]:
+def _judged(ruling: Ruling) -> list[Cell]:
     words = {True: Cell("holds", tone="good"), False: Cell("fails", tone="bad"), None: Cell(NOT_MEASURED, tone="faint")}
-    return [words[verdict.holds], Cell(verdict.claim.sentence)]
+    return [words[ruling.holds], Cell(ruling.claim.sentence)]
 
 
 # --- terminal --------------------------------------------------------------------------------------------------------

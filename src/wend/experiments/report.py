@@ -53,7 +53,7 @@ class Comparison:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Ruling:
     """A claim of the paper and what our results say to it."""
 
     claim: Claim
@@ -87,7 +87,7 @@ class Report:
     figures: list[Sheet]
     tables: list[Sheet]
     numbers: list[Comparison]
-    claims: list[Verdict]
+    claims: list[Ruling]
     failures: list[Failure]     # the first few
 
     def print(self, console: Console) -> None:
@@ -187,7 +187,7 @@ def make_report(spec: Spec, store: Store, *, scale: str | None = None, baseline:
         figures=[_figure(results, figure) for figure in spec.figures],
         tables=[sheet for table in spec.tables for sheet in _table(results, table, label)],
         numbers=[_comparison(results, number) for number in spec.numbers],
-        claims=[_verdict(results, claim) for claim in spec.claims],
+        claims=[_rule(results, claim) for claim in spec.claims],
         failures=[Failure(str(job), str(error)) for job, error in errors[:FAILURES_LISTED]],
     )
 
@@ -294,9 +294,9 @@ def _comparison(results: Results, number: PaperNumber) -> Comparison:
     return Comparison(number, results.spec.measure(number.metric), ours)
 
 
-def _verdict(results: Results, claim: Claim) -> Verdict:
+def _rule(results: Results, claim: Claim) -> Ruling:
     place = f"claim {claim.sentence!r}"
     answer = results.ask(claim.sql, place)
     if len(answer) != 1 or len(answer[0]) != 1 or type(answer[0][0]) not in (bool, type(None)):
         raise FormatError(results.spec.name, f"{place}: its SQL must answer with one boolean, not {answer[:3]}")
-    return Verdict(claim, answer[0][0])
+    return Ruling(claim, answer[0][0])

@@ -190,7 +190,7 @@ class Mapp(Planner):
         self._posts = post
         self._stale, self._held_up, self._made_at = False, 0, self.state.tick
         self._left_over = starts.size - solution.home
-        self._verdicts = _verdicts(grid, self._agent, solution.first)
+        self._verdicts = _verdicts_on(grid, self._agent, solution.first)
         self._plans_made += 1
         self._counters = {
             **solution.counters,
@@ -405,7 +405,7 @@ def provable(problem: Problem, **parameters: Any) -> list[Verdict]:
     `parameters` are those of the planner, such as `target_isolation=False`.
     """
     plans = _plans_of(problem, parameters)
-    return _verdicts(problem.grid, np.arange(problem.starts.size), plans)
+    return _verdicts_on(problem.grid, np.arange(problem.starts.size), plans)
 
 
 def slidable_units(problem: Problem, **parameters: Any) -> NDArray[np.bool_]:
@@ -423,7 +423,7 @@ def _plans_of(problem: Problem, parameters: dict[str, Any]) -> Plans:
         return planner._find_paths(pathfinder, problem.starts, goals, np.empty(0, np.int32), only_provable=False)
 
 
-def _verdicts(grid: Grid, agents: NDArray[Any], plans: Plans) -> list[Verdict]:
+def _verdicts_on(grid: Grid, agents: NDArray[Any], plans: Plans) -> list[Verdict]:
     """The verdicts on these agents, which are the units of the plans."""
     verdicts = []
     for agent, reason, at in zip(agents.tolist(), plans.reason.tolist(), plans.at.tolist(), strict=True):

@@ -1,5 +1,8 @@
 # mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
-"""Breadth-first search: how many moves, and so ticks, lie between places. Diagonals count as one."""
+"""Breadth-first search: how many moves, and so ticks, lie between places.
+
+`move_distances` counts a diagonal as one move; `count_moves`, for kernels, is for units that go along rows and columns.
+"""
 
 from __future__ import annotations
 
@@ -28,6 +31,30 @@ def _flood(tables, distance, order, tail, limit):
                     order[tail] = beside
                     tail += 1
     return tail
+
+
+@jit
+def count_moves(tables, far, queue, start, goal, most):
+    """Count the moves to a goal along rows and columns, UNREACHABLE where there is no way. Mutates: far, queue.
+
+    Cells that no way from the start with at most `most` moves can touch are left out.
+    """
+    far[:] = UNREACHABLE
+    far[goal] = 0
+    queue[0] = goal
+    head, tail, radius = 0, 1, most
+    while head < tail and far[queue[head]] < radius:
+        cell = queue[head]
+        head += 1
+        if cell == start:                   # from here to a cell there are at least far[cell] - far[start] moves
+            radius = (most + far[start]) >> 1
+        for d in range(4):
+            if tables.moves[cell] >> d & 1:
+                beside = cell + tables.offset[d]
+                if far[beside] == UNREACHABLE:
+                    far[beside] = far[cell] + 1
+                    queue[tail] = beside
+                    tail += 1
 
 
 def move_distances(

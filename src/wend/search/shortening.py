@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 
 from wend.grid import CARDINAL_COST, Grid
 from wend.search import compaction
+from wend.search.flood import count_moves
 from wend.search.kernel import UNREACHABLE, jit
 from wend.search.open_list import OpenList, clear, drop_first, first, is_empty, make_open_list, push
 
@@ -149,28 +150,6 @@ def _put_in(stays, cell, entered, left):
 
 
 @jit
-def _measure(tables, search, start, goal, most):
-    """Find the distances to `goal` of all cells that a way with at most so many moves can touch. Mutates: search."""
-    far, queue = search.far, search.queue
-    far[:] = UNREACHABLE
-    far[goal] = 0
-    queue[0] = goal
-    head, tail, radius = 0, 1, most
-    while head < tail and far[queue[head]] < radius:
-        cell = queue[head]
-        head += 1
-        if cell == start:                   # from here to a cell there are at least far[cell] - far[start] moves
-            radius = (most + far[start]) >> 1
-        for d in range(4):
-            if tables.moves[cell] >> d & 1:
-                beside = cell + tables.offset[d]
-                if far[beside] == UNREACHABLE:
-                    far[beside] = far[cell] + 1
-                    queue[tail] = beside
-                    tail += 1
-
-
-@jit
 def _find_way(tables, stays, search, serial, start, goal, most, expansions):
     """Search a way with at most so many moves; answer its last label, or _NONE. Mutates: search."""
     far, open_list = search.far, search.open_list
@@ -251,7 +230,7 @@ def _shorten_each(tables, ways, stays, search, order, expansions):
             continue
         for k in range(begin, end):
             _take_out(stays, ways.cell[k], ways.entered[k])
-        _measure(tables, search, start, goal, length - 1)
+        count_moves(tables, search.far, search.queue, start, goal, length - 1)
         label = _find_way(tables, stays, search, turn + 1, start, goal, length - 1, expansions)
         is_better = label != _NONE and (
             search.moves[label] < length - 1 or search.time[label] < ways.entered[end - 1]

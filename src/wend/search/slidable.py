@@ -61,7 +61,8 @@ from wend.search.alternates import (
     is_clear,
 )
 from wend.search.biconnected import count_changes
-from wend.search.kernel import NO_AGENT, NO_CELL, jit
+from wend.search.flood import count_moves
+from wend.search.kernel import NO_AGENT, NO_CELL, UNREACHABLE, jit
 from wend.search.ladder import Ladder, make_ladder
 
 # What `find_path` answers instead of a length
@@ -70,6 +71,7 @@ ROOM_NEEDED = -2
 
 _TUNNEL = np.int64(2**32)       # penalties: a tunnel outweighs every number of targets, a target every length
 _START_WAY = 4
+_ANY_LENGTH = 2**30     # of paths: everywhere is near enough
 
 _Path = tuple[NDArray[np.int32], NDArray[np.int32]]     # pi and Omega
 
@@ -86,7 +88,7 @@ class PairSearch(NamedTuple):
     g: np.ndarray       # int32[4 * cells]  moves from the start
     penalty: np.ndarray # int64[4 * cells]  tunnels << 32 | targets
     came: np.ndarray    # uint8[4 * cells]  direction of the move before, _START_WAY at the start
-    far: np.ndarray     # int32[cells]      moves to the goal, -1 if there is no way
+    far: np.ndarray     # int32[cells]      moves to the goal, or UNREACHABLE
     queue: np.ndarray   # int32[cells]
     path: np.ndarray    # int32[cells]      the path that was found, and ...
     around: np.ndarray  # int32[cells]      ... its alternate paths
@@ -102,27 +104,6 @@ def make_pair_search(grid: Grid) -> PairSearch:
         np.empty(4 * cells, np.uint8), np.empty(cells, np.int32), np.empty(cells, np.int32), np.empty(cells, np.int32),
         np.empty(cells, np.int32), np.zeros(2, np.int64),
     )  # fmt: skip
-
-
-@jit
-def _measure(tables, search, goal):
-    """Count the moves from everywhere to the goal. Mutates: search."""
-    far, queue = search.far, search.queue
-    far[:] = -1
-    far[goal] = 0
-    queue[0] = goal
-    head, tail = 0, 1
-    while head < tail:
-        cell = queue[head]
-        head += 1
-        bits = tables.moves[cell]
-        for d in range(4):
-            if bits >> d & 1:
-                beside = cell + tables.offset[d]
-                if far[beside] == -1:
-                    far[beside] = far[cell] + 1
-                    queue[tail] = beside
-                    tail += 1
 
 
 @jit
@@ -146,8 +127,8 @@ def find_path(tables, alternates, setting, tree, detour, search, occupant, start
         return 1
     if mark[goal] & OBSTACLE and not loose:
         return NO_PATH
-    _measure(tables, search, goal)
-    if far[start] == -1:
+    count_moves(tables, far, search.queue, start, goal, _ANY_LENGTH)
+    if far[start] == UNREACHABLE:
         return NO_PATH
     count_changes(tables, setting.block, tree, goal)
     open_list.clear(ladder, far[start])
