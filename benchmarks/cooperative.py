@@ -21,12 +21,12 @@ from w9_pathfinding.mapf import HCAStar, WHCAStar  # type: ignore[import-untyped
 from benchmarks.measure import Row, best_seconds
 from wend import Grid, Problem, World, metrics
 from wend.errors import DataError, UnknownNameError
-from wend.grid import Point
+from wend.maps.grid import Point
+from wend.maps.sources import load_scenario
 from wend.planners import registry
+from wend.problems.scenarios import make_problem
 from wend.rules import Judge
-from wend.scenarios import make_problem
 from wend.search.flood import move_distances
-from wend.sources import load_scenario
 
 MAP = "lak303d"
 GENERATED_MAP = "caves:width=194,height=194,seed=0"

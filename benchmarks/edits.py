@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from benchmarks.maps import large_map, random_points
 from benchmarks.measure import Row, best_seconds
-from wend.grid import Grid
+from wend.maps.grid import Grid
 
 CELLS = 500
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from benchmarks.maps import large_map, random_points
 from benchmarks.measure import Row, best_seconds
-from wend import Grid, World, mapgen
+from wend import Grid, World
+from wend.maps import generators as mapgen
 
 AGENTS = 2000
 TICKS = 50

@@ -1,5 +1,5 @@
 # mypy: disallow-untyped-calls=False
-"""What the private flag `_nrt=False` of `wend.search.kernel.jit` is worth: A* with it and without it.
+"""What the private flag `_nrt=False` of `wend.kernel.compiling.jit` is worth: A* with it and without it.
 
 When the ratio falls to 1, Numba no longer honours the flag and every kernel is as slow as it is without.
 """
@@ -16,7 +16,7 @@ from numba.core.dispatcher import Dispatcher
 
 from benchmarks.maps import large_map, random_points
 from benchmarks.measure import Row, best_seconds
-from wend.grid import Grid
+from wend.maps.grid import Grid
 from wend.search import astar
 
 QUERIES = 50

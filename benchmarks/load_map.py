@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks.maps import BENCHMARK_MAP, large_map
 from benchmarks.measure import Row, best_seconds
-from wend.grid import Grid
+from wend.maps.grid import Grid
 
 
 def run() -> list[Row]:

@@ -13,9 +13,9 @@ from benchmarks.maps import large_map
 from benchmarks.measure import Row
 from wend import World
 from wend.errors import DataError, UnknownNameError
-from wend.grid import Grid
+from wend.maps.grid import Grid
 from wend.planners import registry
-from wend.scenarios import make_problem
+from wend.problems.scenarios import make_problem
 from wend.world.world import warm_up
 
 MAP = "bgmaps/AR0700SR"

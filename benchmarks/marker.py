@@ -11,9 +11,9 @@ from functools import partial
 
 from benchmarks.measure import Row, best_seconds
 from wend.errors import DataError, UnknownNameError
-from wend.grid import Grid
-from wend.scenarios import Group, make_group
-from wend.search.map_marker import mark_paths
+from wend.groups.map_marker import mark_paths
+from wend.maps.grid import Grid
+from wend.problems.scenarios import Group, make_group
 
 MAPS = [
     "AcrosstheCape", "Backwoods", "Brushfire", "CrescentMoon", "Elderlands", "FireWalker", "Hellfire", "Isolation",

@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from wend import errors, mapgen, metrics
-    from wend.grid import Grid
+    from wend import errors, metrics
+    from wend.conformance import check_planner
+    from wend.maps import generators as mapgen
+    from wend.maps.grid import Grid
     from wend.planners.base import Budget, Planner, parameter
-    from wend.planners.checks import check_planner
-    from wend.planners.mapp import provable
+    from wend.planners.mapp.mapp import provable
     from wend.planners.registry import ALGORITHMS, create
-    from wend.problem import Problem
-    from wend.scenarios import make_problem
+    from wend.problems.problem import Problem
+    from wend.problems.scenarios import make_problem
     from wend.search.astar import Path, shortest_path
     from wend.world.trace import Trace
     from wend.world.world import Order, World, warm_up
@@ -26,22 +27,22 @@ if TYPE_CHECKING:
 _HOME = {
     "ALGORITHMS": "wend.planners.registry",
     "Budget": "wend.planners.base",
-    "Grid": "wend.grid",
+    "Grid": "wend.maps.grid",
     "Order": "wend.world.world",
     "Path": "wend.search.astar",
     "Planner": "wend.planners.base",
-    "Problem": "wend.problem",
+    "Problem": "wend.problems.problem",
     "Trace": "wend.world.trace",
     "World": "wend.world.world",
-    "check_planner": "wend.planners.checks",
+    "check_planner": "wend.conformance",
     "create": "wend.planners.registry",
-    "make_problem": "wend.scenarios",
+    "make_problem": "wend.problems.scenarios",
     "parameter": "wend.planners.base",
-    "provable": "wend.planners.mapp",
+    "provable": "wend.planners.mapp.mapp",
     "shortest_path": "wend.search.astar",
     "warm_up": "wend.world.world",
 }
-_MODULES = ("errors", "mapgen", "metrics")
+_MODULES = {"errors": "wend.errors", "mapgen": "wend.maps.generators", "metrics": "wend.metrics"}
 
 __all__ = [
     "ALGORITHMS",
@@ -68,7 +69,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
-        return importlib.import_module(f"wend.{name}")
+        return importlib.import_module(_MODULES[name])
     if name in _HOME:
         return getattr(importlib.import_module(_HOME[name]), name)
     raise AttributeError(f"module 'wend' has no attribute {name!r}")

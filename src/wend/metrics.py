@@ -24,10 +24,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wend.grid import Grid
 from wend.groups.cohesion import is_separated, splits, spread
+from wend.kernel import NO_CELL
+from wend.maps.grid import Grid
 from wend.search.astar import shortest_path
-from wend.search.kernel import NO_CELL
 from wend.world.trace import ABSENT, WAIT, Event, Trace
 
 Floats = NDArray[np.float64]

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from wend.grid import Grid, Point
-from wend.search.kernel import NO_AGENT, NO_CELL, jit
+from wend.kernel import NO_AGENT, NO_CELL, jit
+from wend.maps.grid import Grid, Point
 
 OFF_MAP = -2    # a position that is on no cell; NO_CELL means that the agent is not there at all
 

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.reference.mapp import ReferenceMapp, replay, solve
-from wend.grid import Grid
-from wend.search import compaction
+from wend.maps.grid import Grid
+from wend.planners.mapp import compaction
 
 SETTINGS = settings(
     max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from wend.errors import FormatError
-from wend.movingai import parse_map, parse_scen
+from wend.maps.movingai import parse_map, parse_scen
 
 INPUTS = int(os.environ.get("WEND_FUZZ", "6000")) // 2
 

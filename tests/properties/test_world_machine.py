@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from wend import ALGORITHMS, Grid, World
-from wend.search.kernel import NO_AGENT, NO_CELL
+from wend.kernel import NO_AGENT, NO_CELL
 from wend.world.referee import judge_trace
 
 WIDTH, HEIGHT = 9, 7

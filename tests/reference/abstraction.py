@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from tests.reference.grid import legal_steps
-from wend.grid import CARDINAL_COST, DIAGONAL_COST, Grid, Point
+from wend.maps.grid import CARDINAL_COST, DIAGONAL_COST, Grid, Point
 
 
 @dataclass

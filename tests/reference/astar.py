@@ -6,7 +6,7 @@ import heapq
 from collections.abc import Callable, Collection
 
 from tests.reference.grid import legal_steps
-from wend.grid import CARDINAL_COST, DIAGONAL_COST, Grid
+from wend.maps.grid import CARDINAL_COST, DIAGONAL_COST, Grid
 
 Heuristic = Callable[[int], int]
 

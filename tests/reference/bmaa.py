@@ -11,8 +11,8 @@ from tests.reference.flow import annotate, annotate_locally
 from tests.reference.grid import legal_steps
 from tests.reference.make_way import settle
 from tests.reference.real_time import Mind, learn, search
-from wend.grid import CARDINAL_COST, DX, DY, Grid, Point
-from wend.search.kernel import scramble
+from wend.kernel import scramble
+from wend.maps.grid import CARDINAL_COST, DX, DY, Grid, Point
 
 
 @dataclass

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from tests.reference.astar import empty_map_cost
 from tests.reference.reverse_resumable import distances
 from tests.reference.space_time import Table, search
-from wend.grid import Grid
+from wend.maps.grid import Grid
 
 
 def granted(at: list[int], wanted: list[int]) -> list[int]:

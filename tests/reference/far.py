@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from tests.reference.astar import empty_map_cost
 from tests.reference.flow import annotate, annotate_locally
 from tests.reference.grid import legal_steps
-from wend.grid import CARDINAL_COST, DIAGONAL_COST, Grid, Point
+from wend.maps.grid import CARDINAL_COST, DIAGONAL_COST, Grid, Point
 
 REJOIN, LOOK_AHEAD, EVASIONS = 8, 24, 8
 

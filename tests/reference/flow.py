@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.reference.grid import legal_steps
-from wend.grid import DX, DY, Grid, Point
+from wend.maps.grid import DX, DY, Grid, Point
 
 Edge = tuple[Point, Point]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from wend.grid import DX, DY, Grid, Point
+from wend.maps.grid import DX, DY, Grid, Point
 
 
 def legal_steps(grid: Grid, point: Point) -> list[tuple[int, Point]]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tests.reference.astar import astar, empty_map_cost
-from wend.grid import DX, DY, Grid, Point
-from wend.search.kernel import scramble
+from wend.kernel import scramble
+from wend.maps.grid import DX, DY, Grid, Point
 
 
 @dataclass

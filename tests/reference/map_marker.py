@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 
 from tests.reference.grid import legal_steps
-from wend.grid import CARDINAL_COST, DIAGONAL_COST, Grid, Point
+from wend.maps.grid import CARDINAL_COST, DIAGONAL_COST, Grid, Point
 
 
 def map_marker(

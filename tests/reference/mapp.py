@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from wend.grid import Grid
+from wend.maps.grid import Grid
 from wend.planners.base import Agents, Budget, State
-from wend.planners.mapp import Mapp
+from wend.planners.mapp.mapp import Mapp
 
 TARGET_MOVES = 32
 TUNNEL = 2**32

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from tests.reference.astar import empty_map_cost
 from tests.reference.grid import legal_steps
-from wend.grid import CARDINAL_COST, DIAGONAL_COST, DX, DY, Grid, Point
+from wend.maps.grid import CARDINAL_COST, DIAGONAL_COST, DX, DY, Grid, Point
 
 Neighbours = Callable[[Point], Iterable[tuple[int, Point]]]     # (direction, place) of every step, in their order
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 
 from tests.reference.grid import legal_steps
-from wend.grid import CARDINAL_COST, DIAGONAL_COST, Grid
+from wend.maps.grid import CARDINAL_COST, DIAGONAL_COST, Grid
 
 
 def distances(grid: Grid, goal: int) -> dict[int, int]:

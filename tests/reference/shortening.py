@@ -8,9 +8,9 @@ from collections import defaultdict, deque
 import numpy as np
 from numpy.typing import NDArray
 
-from wend.grid import DX, DY, Grid
-from wend.search import compaction
-from wend.search.shortening import EXPANSIONS, EXPANSIONS_PER_MOVE, MOST_EXPANSIONS, NEVER, PASSES, TICK
+from wend.maps.grid import DX, DY, Grid
+from wend.planners.mapp import compaction
+from wend.planners.mapp.shortening import EXPANSIONS, EXPANSIONS_PER_MOVE, MOST_EXPANSIONS, NEVER, PASSES, TICK
 
 Way = list[tuple[int, int]]     # cells, and the time when the unit comes there
 Gap = tuple[int, int]           # from when until when a cell is free

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tests.reference.grid import legal_steps
-from wend.grid import CARDINAL_COST, DIAGONAL_COST, Grid
+from wend.maps.grid import CARDINAL_COST, DIAGONAL_COST, Grid
 
 State = tuple[int, int]     # cell, step
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from tests.reference.grid import legal_steps
-from wend.grid import Grid, Point
+from wend.maps.grid import Grid, Point
 
 SPACING, REACH, LOOK_AHEAD = 12, 3, 4
 

@@ -9,8 +9,8 @@ from tests.reference.astar import empty_map_cost
 from tests.reference.grid import legal_steps
 from tests.reference.reverse_resumable import distances
 from tests.reference.space_time import Table, search
-from wend.grid import Grid
-from wend.search.kernel import scramble
+from wend.kernel import scramble
+from wend.maps.grid import Grid
 
 STABLE_TICKS = 8
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import pytest
 
 from wend import Trace, World
-from wend.cli import main
+from wend.cli.app import main
 
 SOLVE_KEYS = {
     "algorithm", "parameters", "map", "agents", "seed", "ticks", "completed", "completion_rate",

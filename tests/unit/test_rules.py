@@ -7,8 +7,8 @@ import pytest
 
 from tests.reference.grid import legal_steps
 from wend import Grid
+from wend.kernel import NO_CELL
 from wend.rules import KINDS, OFF_MAP, Judge, judge_step
-from wend.search.kernel import NO_CELL
 
 ROOM = Grid.from_text(
     """

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from wend import Grid, World, create, metrics
-from wend.grid import Point
-from wend.mapgen import random_map
-from wend.search.real_time import heuristic, pages_left
+from wend.maps.generators import random_map
+from wend.maps.grid import Point
+from wend.planners.bmaa.real_time import heuristic, pages_left
 
 DEAD_END = "......\n.####.\n....#.\n.####.\n......"
 POCKET = "@@.@@\n....."

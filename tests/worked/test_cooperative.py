@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from wend import Grid, World, create
-from wend.grid import Point
-from wend.mapgen import random_map
+from wend.maps.generators import random_map
+from wend.maps.grid import Point
 from wend.search.reservations import owner_at
 
 POCKET = "#.##\n...."

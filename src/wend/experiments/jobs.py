@@ -25,12 +25,12 @@ from wend.errors import UnknownNameError, WendError
 from wend.experiments.measures import MEASURES
 from wend.experiments.spec import Job
 from wend.experiments.store import SCHEMA, Row
-from wend.grid import Grid
+from wend.maps.grid import Grid
+from wend.maps.sources import load_scenario
 from wend.planners import registry
 from wend.planners.base import Planner
-from wend.problem import Problem
-from wend.scenarios import make_problem
-from wend.sources import load_scenario
+from wend.problems.problem import Problem
+from wend.problems.scenarios import make_problem
 from wend.world.world import World, warm_up
 
 JOBS = {"run": "wend.experiments.jobs:run_in_world"}

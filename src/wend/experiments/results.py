@@ -20,7 +20,7 @@ import pyarrow as pa
 from wend.errors import FormatError, WendError
 from wend.experiments.spec import Job, Spec
 from wend.experiments.store import Store
-from wend.grid import Grid
+from wend.maps.grid import Grid
 
 Key = str | int | float | None              # a value of a column of the results
 Keys = tuple[Key, ...]

@@ -38,7 +38,7 @@ _RANGE = re.compile(r"\{(\d+)\.\.(\d+)\}")
 class ProblemSpec:
     """Which problems are drawn."""
 
-    kind: str = "random"            # a kind of wend.scenarios, or "own": the one named like the map's generator
+    kind: str = "random"            # a kind of problem, or "own": the one named like the map's generator
     scen: str = ""                  # instead: a scenario, with {map} for the map's last name and {instance} from 1
     connectivity: int = 8
     corner_cutting: bool = False

@@ -1,6 +1,6 @@
 """Does a group stay together? How far it spreads over time, and whether an obstacle parts it.
 
-Pure functions on paths, which are lists of places from start to end, such as `wend.search.map_marker.mark_paths` and
+Pure functions on paths, which are lists of places from start to end, such as `wend.groups.map_marker.mark_paths` and
 `wend.shortest_path` give.
 
 The separation test stands in for the eyes of the authors of "Map Marker" (E. Wicks Rivas, R. Souza), who looked at 750
@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wend.errors import ParameterError
-from wend.grid import Grid, Point
+from wend.maps.grid import Grid, Point
 from wend.search.astar import shortest_path
 
 SMALL = 2.5         # an obstacle is small for n units if it is shorter than this times sqrt(n), the side of their block

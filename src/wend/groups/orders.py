@@ -2,7 +2,7 @@
 """Orders to groups: a place for each unit, and a way there as waypoints that any planner can honour.
 
 `ways_to` finds ways to the target: all of them shortest (`move`), or drawn together by Map Marker (`attack_move`, see
-search/map_marker.py: one mode for speed, one for cohesion, as the paper proposes). They ignore collisions; keeping out
+groups/map_marker.py: one mode for speed, one for cohesion, as the paper proposes). They ignore collisions; keeping out
 of each other's way is the planner's part. groups/slots.py has the places around the target.
 
 `Routes` keeps the ways of a world's agents. A planner sees one waypoint at a time, as the agent's goal; `advance` lets
@@ -32,11 +32,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wend.errors import UnknownNameError
-from wend.grid import CARDINAL_COST, DIAGONAL_COST, Grid, Point
+from wend.groups.map_marker import mark_paths
 from wend.groups.slots import Cells
+from wend.kernel import NO_CELL, jit
+from wend.maps.grid import CARDINAL_COST, DIAGONAL_COST, Grid, Point
 from wend.search.astar import NO_LIMIT
-from wend.search.kernel import NO_CELL, jit
-from wend.search.map_marker import mark_paths
 from wend.search.reverse_resumable import NEEDS_ROOM, allow, begin, distance, make_reverse, with_room
 
 MOVE, ATTACK_MOVE = "move", "attack_move"

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wend.errors import ParameterError
-from wend.grid import Grid
+from wend.maps.grid import Grid
 
 _SLICE_EXPANSIONS = 2_000       # how much is searched between two looks at the clock; about 0.2 ms
 _UNLIMITED = 2**62

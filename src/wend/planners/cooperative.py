@@ -29,10 +29,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from wend.kernel import NO_AGENT, NO_CELL
 from wend.planners.base import Budget, Planner, Proposal, State, parameter
 from wend.search import reservations, space_time
 from wend.search.execution import grant, make_guard
-from wend.search.kernel import NO_AGENT, NO_CELL
 from wend.search.reverse_resumable import NEEDS_ROOM, SharedSearches, allow, expansions_of
 
 _NO_LIMIT = 2**60

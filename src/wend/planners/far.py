@@ -48,6 +48,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wend.kernel import NO_AGENT, NO_CELL, jit
 from wend.planners.base import Budget, Planner, Proposal, State, parameter
 from wend.search.astar import (
     FOUND,
@@ -62,7 +63,7 @@ from wend.search.astar import (
 )
 from wend.search.execution import grant, make_guard
 from wend.search.flow import GLOBAL, LOCAL, Flow
-from wend.search.kernel import NO_AGENT, NO_CELL, jit
+from wend.search.paths import drop_cut_routes
 from wend.search.reservations import (
     expire,
     free_from,
@@ -75,7 +76,6 @@ from wend.search.reservations import (
     release_way,
     reserve,
 )
-from wend.search.routes import drop_cut_routes
 
 # What an agent has to search
 _NOTHING = 0

@@ -34,6 +34,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wend.kernel import NO_AGENT, NO_CELL, jit, scramble
 from wend.planners.base import Budget, Planner, Proposal, State, parameter
 from wend.search.astar import (
     FOUND,
@@ -46,8 +47,7 @@ from wend.search.astar import (
     run,
     write_steps,
 )
-from wend.search.kernel import NO_AGENT, NO_CELL, jit, scramble
-from wend.search.routes import drop_cut_routes
+from wend.search.paths import drop_cut_routes
 
 # What `search_phase` answers
 _DONE = 0

@@ -3,7 +3,7 @@
 
 Okumura, Machida, Defago, Tamura: Priority Inheritance with Backtracking for Iterative Multi-agent Path Finding.
 Artificial Intelligence 310, 2022. An agent takes the cell that is nearest to its goal; if somebody stands there, that
-one moves first, in the same way, and if it cannot, the next best cell is tried. Weave (planners/windowed.py) does this
+one moves first, in the same way, and if it cannot, the next best cell is tried. Weave (windowed/whca.py) does this
 for single agents, in the midst of others that follow their plans.
 
     paper                                  here
@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wend.search.kernel import NO_AGENT, NO_CELL, jit, scramble
+from wend.kernel import NO_AGENT, NO_CELL, jit, scramble
 from wend.search.reverse_resumable import distance
 
 STABLE_TICKS = 8        # an agent that stayed on its goal for so long has arrived for good

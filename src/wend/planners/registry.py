@@ -88,7 +88,7 @@ _ALGORITHMS = (
         summary="HCA* in a window that moves along with time; agents step off their goals for others.",
         paper=SILVER,
         online=True,
-        where="wend.planners.windowed:Windowed",
+        where="wend.planners.windowed.whca:Windowed",
     ),
     Algorithm(
         key="weave",
@@ -96,7 +96,7 @@ _ALGORITHMS = (
         summary="WHCA* with a soft tail, the longest away first, and a push for whoever is boxed in.",
         paper="ours, after Silver (2005) and Okumura et al. (2022)",
         online=True,
-        where="wend.planners.windowed:Windowed",
+        where="wend.planners.windowed.whca:Windowed",
         preset={"order": "age", "boxed_in": "push", "soft_tail": 1},
         defaults={"window": 8},
     ),
@@ -123,7 +123,7 @@ _ALGORITHMS = (
         summary="Everybody looks a few nodes ahead, learns, and takes the others for moving obstacles.",
         paper=SIGURDSON,
         online=True,
-        where="wend.planners.bmaa:Bmaa",
+        where="wend.planners.bmaa.bmaa:Bmaa",
     ),
     Algorithm(
         key="bmaa-c",
@@ -131,7 +131,7 @@ _ALGORITHMS = (
         summary="BMAA* whose agents push others off their goals for a moment.",
         paper=SIGURDSON,
         online=True,
-        where="wend.planners.bmaa:Bmaa",
+        where="wend.planners.bmaa.bmaa:Bmaa",
         preset={"push": True, "flow": "none"},
     ),
     Algorithm(
@@ -140,7 +140,7 @@ _ALGORITHMS = (
         summary="BMAA* on one-way streets.",
         paper=SIGURDSON,
         online=True,
-        where="wend.planners.bmaa:Bmaa",
+        where="wend.planners.bmaa.bmaa:Bmaa",
         preset={"push": False, "flow": "global"},
     ),
     Algorithm(
@@ -149,7 +149,7 @@ _ALGORITHMS = (
         summary="BMAA* on one-way streets whose agents push others off their goals for a moment.",
         paper=SIGURDSON,
         online=True,
-        where="wend.planners.bmaa:Bmaa",
+        where="wend.planners.bmaa.bmaa:Bmaa",
         preset={"push": True, "flow": "global"},
     ),
     Algorithm(
@@ -158,7 +158,7 @@ _ALGORITHMS = (
         summary="BMAA* with distances over blocks; whoever is in the way makes way, in a chain.",
         paper="ours, after Sigurdson et al. (2018) and Okumura et al. (2022)",
         online=True,
-        where="wend.planners.bmaa:Bmaa",
+        where="wend.planners.bmaa.bmaa:Bmaa",
         preset={"heuristic": "blocks", "make_way": True, "push": False, "flow": "none"},
         defaults={"vision": 0.0, "spread": 16},
     ),
@@ -168,7 +168,7 @@ _ALGORITHMS = (
         summary="Units slide past each other like tiles; says beforehand who will surely arrive.",
         paper=WANG_MAPP,
         online=False,
-        where="wend.planners.mapp:Mapp",
+        where="wend.planners.mapp.mapp:Mapp",
     ),
 )
 

@@ -20,8 +20,8 @@ from typing import NamedTuple, overload
 import numpy as np
 
 from wend.errors import NoPathError
-from wend.grid import CARDINAL_COST, DIAGONAL_COST, DX, DY, Grid, Point, empty_map_cost
-from wend.search.kernel import jit, scramble
+from wend.kernel import jit, scramble
+from wend.maps.grid import CARDINAL_COST, DIAGONAL_COST, DX, DY, Grid, Point, empty_map_cost
 from wend.search.open_list import OpenList, clear, drop_first, first, is_empty, make_open_list, push
 
 # What `run` answers

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wend.search.kernel import NO_AGENT, NO_CELL, jit
+from wend.kernel import NO_AGENT, NO_CELL, jit
 
 _OPEN, _ASKED, _DECIDED = 0, 1, 2
 

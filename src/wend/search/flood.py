@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wend.grid import Grid
-from wend.search.kernel import UNREACHABLE, jit
+from wend.kernel import UNREACHABLE, jit
+from wend.maps.grid import Grid
 
 
 @jit

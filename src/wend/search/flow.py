@@ -33,8 +33,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wend.errors import ParameterError
-from wend.grid import Grid, GridTables
-from wend.search.kernel import jit
+from wend.kernel import jit
+from wend.maps.grid import Grid, GridTables
 
 GLOBAL = "global"
 LOCAL = "local"

@@ -9,7 +9,7 @@ cell for itself, and the other decides next, as if it had the same priority: it 
 one that pushes it. If it finds no place it stays, and the one before it tries its next best cell.
 
 An agent's wish is the next step of its plan. Where that cannot be had, and for agents without one, cells are ordered by
-what the agent believes (search/real_time.py, `heuristic`); among equals those where nobody stands come first, then at
+what the agent believes (bmaa/real_time.py, `heuristic`); among equals those where nobody stands come first, then at
 random.
 
 Deviations
@@ -25,10 +25,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wend.grid import CARDINAL_COST
-from wend.search.blocks import NO_ROW, is_known
-from wend.search.kernel import NO_AGENT, NO_CELL, jit, scramble
-from wend.search.real_time import heuristic
+from wend.kernel import NO_AGENT, NO_CELL, jit, scramble
+from wend.maps.grid import CARDINAL_COST
+from wend.planners.bmaa.blocks import NO_ROW, is_known
+from wend.planners.bmaa.real_time import heuristic
 
 _KEY_SHIFT = 12                 # of a cost in a key, to leave room for what decides among equals: no loss that matters
 _DETOUR = 2 * CARDINAL_COST     # what an agent at home goes further to be off the way of who pushes

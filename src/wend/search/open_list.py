@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wend.search.kernel import jit
+from wend.kernel import jit
 
 BUCKETS = 131072
 _BUCKET_SHIFT = 26      # grid.CARDINAL_COST / 64

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wend.search.kernel import NO_AGENT, jit
+from wend.kernel import NO_AGENT, jit
 
 NEVER = 2**31 - 1       # a time that does not come
 

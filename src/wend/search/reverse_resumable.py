@@ -25,8 +25,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wend.grid import CARDINAL_COST, DIAGONAL_COST, DX, DY, Grid, empty_map_cost
-from wend.search.kernel import UNREACHABLE, jit
+from wend.kernel import UNREACHABLE, jit
+from wend.maps.grid import CARDINAL_COST, DIAGONAL_COST, DX, DY, Grid, empty_map_cost
 
 PAGE = 64           # cells in a page
 

@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wend.grid import CARDINAL_COST, DIAGONAL_COST, empty_map_cost
-from wend.search.kernel import NO_AGENT, UNREACHABLE, jit
+from wend.kernel import NO_AGENT, UNREACHABLE, jit
+from wend.maps.grid import CARDINAL_COST, DIAGONAL_COST, empty_map_cost
 from wend.search.open_list import OpenList, clear, drop_first, first, is_empty, make_open_list, push
 from wend.search.reservations import NEVER, free_from, may_move
 from wend.search.reverse_resumable import NEEDS_ROOM, OUT_OF_BUDGET, distance, expand

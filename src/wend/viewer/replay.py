@@ -30,7 +30,7 @@ from numpy.typing import ArrayLike
 
 from wend import metrics
 from wend.files import replacing
-from wend.search.kernel import NO_CELL
+from wend.kernel import NO_CELL
 from wend.world.trace import Trace
 
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from wend.grid import Grid
+from wend.kernel import NO_CELL, jit
+from wend.maps.grid import Grid
 from wend.planners.base import Agents
 from wend.rules import Judge, Violation
-from wend.search.kernel import NO_CELL, jit
 from wend.world.trace import Event, Trace
 
 

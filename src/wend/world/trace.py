@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from wend.errors import FormatError, MapError, VersionError
 from wend.files import ZIP_ERRORS, replacing
-from wend.grid import DX, DY, Grid, Point
+from wend.kernel import NO_CELL
+from wend.maps.grid import DX, DY, Grid, Point
 from wend.rules import OFF_MAP
-from wend.search.kernel import NO_CELL
 
 FORMAT = "wend-trace"
 MAJOR, MINOR = 1, 1

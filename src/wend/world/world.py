@@ -24,7 +24,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wend.errors import MapError, ParameterError, ViolationError
-from wend.grid import DX, DY, Grid, Point
 from wend.groups.orders import (
     MOVE,
     GroupOrder,
@@ -40,11 +39,12 @@ from wend.groups.orders import (
     with_way,
 )
 from wend.groups.slots import Cells, slots_for
+from wend.kernel import NO_AGENT, NO_CELL, jit
+from wend.maps.grid import DX, DY, Grid, Point
 from wend.planners import registry
 from wend.planners.base import Agents, Budget, Planner, Proposal, State
-from wend.problem import Problem
+from wend.problems.problem import Problem
 from wend.rules import Violation
-from wend.search.kernel import NO_AGENT, NO_CELL, jit
 from wend.world.referee import Referee
 from wend.world.trace import ABSENT, Event, Trace
 

@@ -17,7 +17,7 @@ from wend.experiments.report import Report, make_report
 from wend.experiments.results import Mean, line_through, mean_of, student_quantile
 from wend.experiments.spec import AlgorithmSpec, Claim, Figure, PaperNumber, Scale, Spec, Table, View
 from wend.experiments.store import COLUMNS, SCHEMA, Store
-from wend.grid import Grid
+from wend.maps.grid import Grid
 
 METRICS = ["reached_rate", "cycles"]
 PLAIN = AlgorithmSpec("lra", label="plain")

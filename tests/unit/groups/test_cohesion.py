@@ -9,10 +9,10 @@ import pytest
 
 from wend import Grid, shortest_path
 from wend.errors import ParameterError
-from wend.grid import Point
 from wend.groups.cohesion import Split, is_separated, places_over_time, splits, spread
-from wend.scenarios import marker_scenario
-from wend.search.map_marker import mark_paths
+from wend.groups.map_marker import mark_paths
+from wend.maps.grid import Point
+from wend.problems.scenarios import marker_scenario
 
 ISLAND = Grid.from_text("""
     ..........

@@ -7,8 +7,9 @@ import pytest
 
 from tests.reference.astar import astar
 from tests.reference.waypoints import is_cut, next_waypoint, sees
-from wend import Grid, mapgen, shortest_path
+from wend import Grid, shortest_path
 from wend.errors import UnknownNameError
+from wend.groups.map_marker import mark_paths
 from wend.groups.orders import (
     SPACING,
     GroupOrder,
@@ -23,7 +24,7 @@ from wend.groups.orders import (
     with_agents,
     with_way,
 )
-from wend.search.map_marker import mark_paths
+from wend.maps import generators as mapgen
 
 
 def random_grid(seed: int, *, side: int = 24, free: float = 0.75) -> Grid:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from wend import Grid, mapgen
+from wend import Grid
 from wend.groups.skirmish import (
     ARRIVES,
     COOLDOWN_TICKS,
@@ -14,6 +14,7 @@ from wend.groups.skirmish import (
     TICKS_PER_SECOND,
     Skirmish,
 )
+from wend.maps import generators as mapgen
 
 FIELD = mapgen.open_map(width=30, height=12)
 

@@ -3,9 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from wend import Grid, mapgen
+from wend import Grid
 from wend.groups.orders import ways_to
 from wend.groups.slots import slots_for
+from wend.maps import generators as mapgen
 from wend.search.flood import move_distances
 
 NOBODY = np.zeros(0, dtype=np.int32)

@@ -7,7 +7,7 @@ import pytest
 
 from tests.reference.cooperative import ReferenceCooperative
 from wend import Grid, World, create
-from wend.mapgen import random_map
+from wend.maps.generators import random_map
 
 
 def trips(grid: Grid, agents: int, seed: int) -> list[tuple[int, int]]:

@@ -8,8 +8,8 @@ import pytest
 from tests.reference.far import ReferenceFar
 from wend import Grid, World, create, shortest_path
 from wend.errors import ParameterError, UnknownNameError
-from wend.grid import Point
-from wend.mapgen import random_map
+from wend.maps.generators import random_map
+from wend.maps.grid import Point
 from wend.search.flow import Flow
 from wend.search.reservations import owner_at
 

@@ -5,7 +5,7 @@ import pytest
 
 from tests.reference.local_repair import ReferenceLocalRepair, Walker
 from wend import Grid, World, create
-from wend.mapgen import random_map
+from wend.maps.generators import random_map
 
 
 @pytest.mark.small

@@ -6,9 +6,9 @@ import pytest
 from tests.reference.astar import astar as reference_astar
 from wend import Grid, shortest_path
 from wend.errors import MapError, NoPathError
-from wend.movingai import read_map, read_scen
+from wend.kernel import scramble
+from wend.maps.movingai import read_map, read_scen
 from wend.search import astar
-from wend.search.kernel import scramble
 
 
 def directions(grid: Grid, search: astar.Search) -> list[int]:

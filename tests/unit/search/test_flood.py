@@ -7,8 +7,8 @@ import pytest
 
 from tests.reference.grid import legal_steps
 from wend import Grid
+from wend.kernel import UNREACHABLE
 from wend.search.flood import move_distances
-from wend.search.kernel import UNREACHABLE
 
 
 def reference(grid: Grid, sources: list[int]) -> dict[int, int]:

@@ -8,12 +8,12 @@ import pytest
 from tests.reference import make_way as reference
 from tests.reference.bmaa import BlockMind, ReferenceBmaa, Walker
 from wend import Grid
-from wend.grid import Point
+from wend.kernel import NO_AGENT, NO_CELL
+from wend.maps.grid import Point
 from wend.planners.base import Agents
+from wend.planners.bmaa.real_time import make_learned, with_agents
 from wend.rules import Judge
-from wend.search.kernel import NO_AGENT, NO_CELL
 from wend.search.make_way import make_crowd, settle
-from wend.search.real_time import make_learned, with_agents
 
 LOT = 7
 

@@ -6,8 +6,8 @@ import pytest
 from tests.reference.grid import legal_steps
 from tests.reference.space_time import Table
 from wend import Grid
+from wend.kernel import NO_AGENT
 from wend.search import reservations
-from wend.search.kernel import NO_AGENT
 
 AGENTS = 5
 

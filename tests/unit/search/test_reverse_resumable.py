@@ -5,8 +5,8 @@ import pytest
 
 from tests.reference.reverse_resumable import distances
 from wend import Grid
-from wend.grid import CARDINAL_COST, DIAGONAL_COST
-from wend.search.kernel import UNREACHABLE
+from wend.kernel import UNREACHABLE
+from wend.maps.grid import CARDINAL_COST, DIAGONAL_COST
 from wend.search.reverse_resumable import (
     NEEDS_ROOM,
     OUT_OF_BUDGET,

@@ -10,9 +10,9 @@ from tests.reference.reverse_resumable import distances
 from tests.reference.space_time import Found, Table
 from tests.reference.space_time import search as reference_search
 from wend import Grid
-from wend.grid import CARDINAL_COST, DIAGONAL_COST, Point
+from wend.kernel import NO_AGENT
+from wend.maps.grid import CARDINAL_COST, DIAGONAL_COST, Point
 from wend.search import reservations, space_time
-from wend.search.kernel import NO_AGENT
 from wend.search.reverse_resumable import NEEDS_ROOM, OUT_OF_BUDGET, SharedSearches, allow, expansions_of
 from wend.search.space_time import FOUND, NO_PATH, TOO_LARGE, Manners
 

@@ -8,9 +8,10 @@ import zlib
 import numpy as np
 import pytest
 
-from wend import ALGORITHMS, Grid, World, mapgen
+from wend import ALGORITHMS, Grid, World
 from wend.errors import MapError, ParameterError, UnknownNameError
 from wend.groups.orders import SPACING
+from wend.maps import generators as mapgen
 from wend.metrics import first_move_ticks, path_length
 from wend.search.flood import move_distances
 from wend.viewer.replay import write_replay

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from wend import Grid
+from wend.kernel import NO_CELL
 from wend.planners.base import Agents
 from wend.rules import Judge
-from wend.search.kernel import NO_CELL
 from wend.world.referee import Referee
 
 Found = list[tuple[str, tuple[int, ...]]]

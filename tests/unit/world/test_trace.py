@@ -9,8 +9,8 @@ import pytest
 
 from wend import Grid, Trace, World
 from wend.errors import FormatError, VersionError
+from wend.kernel import NO_CELL
 from wend.rules import OFF_MAP
-from wend.search.kernel import NO_CELL
 from wend.world.referee import judge_trace
 from wend.world.trace import ABSENT
 

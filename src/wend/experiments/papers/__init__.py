@@ -1,0 +1,1 @@
+"""Jobs that a single paper needs."""

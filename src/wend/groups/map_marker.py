@@ -1,0 +1,256 @@
+# mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
+"""Map Marker: paths for a group that keep it together around large obstacles, without long ways round small ones.
+
+E. Wicks Rivas, R. Souza: Map Marker: a Multi-Agent Pathfinder for Cohesive Groups in Real-Time Strategy Games.
+
+Every cell has a marker, at first 1. The agents of a group search one after the other, those nearest to the target
+first, by an A* that takes a node's f times its marker for its total. Each path found makes the markers of its cells
+smaller (and of the cells beside them, a little less), so that who searches later is drawn to where the others go. The
+markers are forgotten when the order is served. With a factor of 1 no marker ever changes: that is A* for each agent.
+
+| paper                        | here                     |
+|------------------------------|--------------------------|
+| Algorithm 1, main body       | `mark_paths`             |
+| Algorithm 2, pathfinder      | `begin`, `run`           |
+| Algorithm 3, UpdateNodes     | `trace_path`, `update`   |
+| marker factor, marker cap    | `factor`, `cap`          |
+
+Symbols: g cost from the start, h straight distance to the target, total = (g + h) * marker. g and totals are int64 in
+the units of grid.CARDINAL_COST, so that equal paths have equal costs whatever the order of their moves.
+
+Deviations
+- A node is (re-)opened only if its total becomes smaller. Line 17 also takes an equal one; then a node is opened once
+  for each shortest path to it, and on open ground these are too many. For one node h and marker are constants during a
+  search, so this is: if its g becomes smaller.
+- Of equal totals the one that was pushed first is expanded first, and the neighbours of a cell are pushed west before
+  east. The paper says neither; with its units listed from right to left this gives its figures, and the other order
+  other rows of its Table I.
+- The cells beside a path are all eight neighbours of its cells, whether or not there is a legal move between them.
+- A factor of 1 changes no marker. As printed the cells beside a path would get 1.02, and A* would be no A*.
+- As printed, and worth knowing: with a factor above 0.98 the markers beside a path rise above 1.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from wend.errors import NoPathError, ParameterError
+from wend.kernel import jit
+from wend.maps.grid import CARDINAL_COST, DIAGONAL_COST, Grid, Point
+from wend.search.astar import FOUND, NO_LIMIT, NO_PATH, OUT_OF_BUDGET, Path
+from wend.search.open_list import OpenList, clear, drop_first, first, is_empty, make_open_list, push
+
+FACTOR = 0.90           # the paper's best pair
+CAP = 0.75
+BESIDE = 0.02           # added to the factor for the cells beside a path
+
+# What `run` answers, besides FOUND, NO_PATH and OUT_OF_BUDGET
+OUT_OF_ROOM = 4         # the open list is full: give it more room and begin again
+
+_NO_DIRECTION = 8
+
+
+class Marking(NamedTuple):
+    """The workspace of one group's order at a time: the markers, and the search of the agent at hand."""
+
+    open_list: OpenList
+    marker: np.ndarray  # float64[cells]  what a node's f is multiplied by
+    h: np.ndarray       # float64[cells]  straight distance to the target, in the units of grid.CARDINAL_COST
+    mark: np.ndarray    # int32[cells]    4 * search + what the cell is to it, see below; anything else: nothing yet
+    g: np.ndarray       # int64[cells]    cost of the best path found so far, in the units of grid.CARDINAL_COST
+    parent: np.ndarray  # uint8[cells]    direction of the move that leads there, _NO_DIRECTION at the start
+    path: np.ndarray    # int32[cells]    the cells of the path found, target first
+    job: np.ndarray     # int64[4]        see below
+
+
+# Marking.mark holds 4 * search and
+_OPEN = 0
+_CLOSED = 1
+_ON_PATH = 2        # its marker was updated as that of a cell on the path ...
+_BESIDE_PATH = 3    # ... or beside it
+
+# Marking.job holds
+_SEARCH = 0         # number of this search
+_TARGET = 1         # cell
+_PUSHED = 2         # entries that this search put into the open list
+_EXPANDED = 3       # nodes expanded so far by this search
+
+
+def make_marking(cells: int) -> Marking:
+    """A workspace for maps of so many cells."""
+    return Marking(
+        make_open_list(cells),
+        np.ones(cells, dtype=np.float64),
+        np.empty(cells, dtype=np.float64),
+        np.zeros(cells, dtype=np.int32),
+        np.empty(cells, dtype=np.int64),
+        np.empty(cells, dtype=np.uint8),
+        np.empty(cells, dtype=np.int32),
+        np.zeros(4, dtype=np.int64),
+    )
+
+
+@jit
+def begin_order(tables, marking, target):
+    """Forget all markers, and measure the straight distances to a target (Alg. 1, l. 1-3). Mutates: marking."""
+    width = tables.width
+    x, y = target % width, target // width
+    cell = 0
+    for dy in range(-y, marking.h.size // width - y):
+        for dx in range(-x, width - x):
+            marking.marker[cell] = 1.0
+            marking.h[cell] = np.sqrt(np.float64(dx * dx + dy * dy)) * CARDINAL_COST
+            cell += 1
+    marking.job[_TARGET] = target
+
+
+@jit
+def begin(marking, start, cap):
+    """Set up the search of one agent of the group (Alg. 2, l. 1-6). Mutates: marking."""
+    job = marking.job
+    job[_SEARCH] += 1
+    if job[_SEARCH] >= 2**29:                           # once in half a billion searches the marks run out
+        marking.mark[:] = 0
+        job[_SEARCH] = 1
+    job[_PUSHED] = 1
+    job[_EXPANDED] = 0
+    marking.mark[start] = 4 * job[_SEARCH] + _OPEN
+    marking.g[start] = 0
+    marking.parent[start] = _NO_DIRECTION
+    clear(marking.open_list, np.int64(cap * marking.h[start]))      # no total but the start's is smaller
+    push(marking.open_list, 0, 0, start)
+
+
+@jit
+def run(tables, marking, max_expansions):
+    """Expand up to so many nodes; answer FOUND, NO_PATH, OUT_OF_BUDGET or OUT_OF_ROOM. Mutates: marking."""
+    moves, offset = tables.moves, tables.offset
+    open_list, marker, h, mark = marking.open_list, marking.marker, marking.h, marking.mark
+    g, parent, job = marking.g, marking.parent, marking.job
+    opened, closed = 4 * job[_SEARCH] + _OPEN, 4 * job[_SEARCH] + _CLOSED
+    target, room = job[_TARGET], open_list.pool.shape[0]
+    pushed = job[_PUSHED]
+    expanded = 0
+    answer = NO_PATH
+    while not is_empty(open_list, mark, closed):
+        cell = first(open_list) & 0xFFFFFFFF
+        if cell == target:                              # Alg. 2, l. 9; it stays in the list
+            answer = FOUND
+            break
+        if mark[cell] == closed:                        # an entry from before the cell was improved
+            drop_first(open_list)
+            continue
+        if expanded == max_expansions:
+            answer = OUT_OF_BUDGET
+            break
+        if pushed + 8 > room:                           # re-opened nodes are pushed again and again
+            answer = OUT_OF_ROOM
+            break
+        drop_first(open_list)
+        mark[cell] = closed
+        expanded += 1
+        bits = moves[cell]
+        cost_here = g[cell]
+        for d in range(7, -1, -1):                      # west before east: see Deviations
+            if not bits >> d & 1:
+                continue
+            beside = cell + offset[d]
+            cost = cost_here + (CARDINAL_COST if d < 4 else DIAGONAL_COST)
+            state = mark[beside]
+            if (state == opened or state == closed) and cost >= g[beside]:
+                continue                                # Alg. 2, l. 17; strictly
+            mark[beside] = opened
+            g[beside] = cost
+            parent[beside] = d
+            total = np.int64((cost + h[beside]) * marker[beside])       # l. 16
+            push(open_list, total, 0, np.int64(pushed) << 32 | beside)
+            pushed += 1
+    job[_PUSHED] = pushed
+    job[_EXPANDED] += expanded
+    return answer
+
+
+@jit
+def expansions_of(marking):
+    """Nodes expanded so far by the search at hand."""
+    return marking.job[_EXPANDED]
+
+
+@jit
+def trace_path(tables, marking):
+    """Write down the path found, target first, and return the number of its cells. Mutates: marking."""
+    cell = marking.job[_TARGET]
+    length = 1
+    marking.path[0] = cell
+    while marking.parent[cell] != _NO_DIRECTION:
+        cell -= tables.offset[marking.parent[cell]]
+        marking.path[length] = cell
+        length += 1
+    return length
+
+
+@jit
+def update(tables, marking, length, factor, cap):
+    """Make the first so many cells of the path more attractive, and the cells beside it (Alg. 3). Mutates: marking."""
+    path, mark, marker = marking.path, marking.mark, marking.marker
+    width = tables.width
+    height = marker.size // width
+    on_path, beside_path = 4 * marking.job[_SEARCH] + _ON_PATH, 4 * marking.job[_SEARCH] + _BESIDE_PATH
+    for k in range(length):                             # l. 2-8
+        mark[path[k]] = on_path
+        marker[path[k]] = max(marker[path[k]] * factor, cap)
+    for k in range(length):                             # l. 9-17
+        x, y = path[k] % width, path[k] // width
+        for beside_y in range(max(y - 1, 0), min(y + 2, height)):
+            for beside_x in range(max(x - 1, 0), min(x + 2, width)):
+                cell = beside_y * width + beside_x
+                if mark[cell] != on_path and mark[cell] != beside_path:
+                    mark[cell] = beside_path
+                    marker[cell] = max(marker[cell] * (factor + BESIDE), cap)
+
+
+_kept = threading.local()       # the last workspace of each thread: setting one up costs more than a short search
+
+
+def mark_paths(
+    grid: Grid, starts: Sequence[Point], target: Point, *, factor: float = FACTOR, cap: float = CAP
+) -> list[Path]:
+    """Paths from all starts to one target that keep a group together; a factor of 1 is A*. Agents ignore each other.
+
+    >>> grid = Grid.from_text("...\\n.@.\\n...")
+    >>> [path.cost for path in mark_paths(grid, [(0, 1), (0, 2)], (2, 1))]
+    [4.0, 3.0]
+    """
+    for name, value in (("factor", factor), ("cap", cap)):
+        if not 0 < value <= 1:
+            raise ParameterError(f"{name} is more than 0 and at most 1, not {value!r}")
+    end = grid.free_cell(target)
+    cells = [grid.free_cell(start) for start in starts]
+    for start, cell in zip(starts, cells, strict=True):
+        if grid.component[cell] != grid.component[end]:
+            raise NoPathError(f"no path joins ({start[0]}, {start[1]}) and ({target[0]}, {target[1]})")
+    marking: Marking | None = getattr(_kept, "marking", None)
+    if marking is None or marking.mark.size != grid.size:
+        marking = _kept.marking = make_marking(grid.size)
+    begin_order(grid.tables, marking, end)
+    paths: dict[int, Path] = {}
+    for agent in sorted(range(len(cells)), key=lambda k: _square(starts[k], target)):      # Alg. 1, l. 4
+        begin(marking, cells[agent], float(cap))
+        while run(grid.tables, marking, NO_LIMIT) == OUT_OF_ROOM:
+            marking = _kept.marking = marking._replace(open_list=make_open_list(marking.open_list.pool.shape[0] // 4))
+            begin(marking, cells[agent], float(cap))
+        length = trace_path(grid.tables, marking)
+        if factor < 1:
+            update(grid.tables, marking, length, float(factor), float(cap))
+        y, x = np.divmod(marking.path[length - 1 :: -1], grid.width)
+        paths[agent] = Path(tuple(zip(x.tolist(), y.tolist(), strict=True)), int(expansions_of(marking)))
+    return [paths[agent] for agent in range(len(cells))]
+
+
+def _square(a: Point, b: Point) -> int:
+    """The square of the straight distance, which is a whole number: ties are ties."""
+    return (a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2

@@ -1,0 +1,133 @@
+# mypy: ignore-errors
+"""How a kernel is compiled once: as a part where kernels call it, as a whole where Python does.
+
+Numba compiles every function together with all that it calls. A kernel five calls down is then optimised and assembled
+five times over, and each time with wrappers for Python that nobody uses. Here a kernel that another one calls, a *part*,
+is kept as LLVM's intermediate code and never assembled on its own. What Python calls, a *whole*, links all parts below
+it, is optimised once, and is cached on disk. Every kernel can be both; there is no list of entry points.
+
+Between kernels, signed integers are passed as int64, so that a cell read from an array and one counted by `range` do
+not compile the callee twice.
+
+What follows for whoever writes kernels: no `print`, no object mode, and no exception with arguments that are known
+at run time only, since a part has no environment of its own. Bounds checks work.
+
+This leans on internals of Numba, as `_nrt=False` does. They stand in this file and nowhere else; they are known to work
+from TESTED[0] up to TESTED[1], `tests/unit/kernel/test_linking.py` fails when a release changes them, and outside of
+that range `compiling.jit` falls back to plain `njit`. See docs/decisions/006-each-kernel-is-compiled-once.md.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from numba.core import types
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+from numba.core.registry import CPUDispatcher
+from numba.extending import models, register_model
+
+TESTED = ((0, 60), (0, 69))     # from this version of Numba on, and below that one
+
+
+class _Unplaced:
+    """A code generator for functions that get no address, and so no environment."""
+
+    def __init__(self, codegen: Any) -> None:
+        self._codegen = codegen
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._codegen, name)
+
+    def set_env(self, name: str, environment: Any) -> None:
+        """A part runs in the environment of the whole that it is linked into."""
+
+
+class _PartLibrary(JITCodeLibrary):
+    """The code of a part: neither optimised as a module nor assembled."""
+
+    @property
+    def codegen(self) -> Any:
+        return _Unplaced(self._codegen)
+
+    def finalize(self) -> None:
+        self._finalized = True
+
+
+class _WholeLibrary(JITCodeLibrary):
+    """The code of a whole, with that of all parts that it calls, directly or not."""
+
+    def finalize(self) -> None:
+        linked = list(dict.fromkeys(self._linking_libraries))
+        known = set(linked)
+        for library in linked:                      # which grows meanwhile
+            if isinstance(library, _PartLibrary):
+                for below in library._linking_libraries:
+                    if below not in known:
+                        known.add(below)
+                        linked.append(below)
+        self._linking_libraries = linked
+        super().finalize()
+
+
+class _PartCompiler(Compiler):
+    """Numba's compiler, but for what becomes of the code."""
+
+    library: type[JITCodeLibrary] = _PartLibrary
+
+    def define_pipelines(self) -> Any:
+        library = self.library(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
+        library.enable_object_caching()
+        self.state.library = library
+        return super().define_pipelines()
+
+
+class _WholeCompiler(_PartCompiler):
+    library = _WholeLibrary
+
+
+class _KernelType(types.Dispatcher):
+    """What a kernel is to another kernel that calls it."""
+
+    @property
+    def dispatcher(self) -> Any:
+        return self._get_object().part
+
+    def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
+        return super().get_call_type(context, tuple(map(_widened, args)), {k: _widened(v) for k, v in kws.items()})
+
+
+register_model(_KernelType)(models.OpaqueModel)
+
+
+def _widened(kind: Any) -> Any:
+    kind = types.unliteral(kind)
+    return types.int64 if isinstance(kind, types.Integer) and kind.signed else kind
+
+
+class Kernel(CPUDispatcher):
+    """A compiled function: a whole to Python, a part to kernels."""
+
+    def __init__(
+        self, py_func: Any, locals: Any = None, targetoptions: Any = None, pipeline_class: Any = _WholeCompiler
+    ) -> None:
+        super().__init__(py_func, locals, targetoptions, pipeline_class)
+        self._type = _KernelType(self)
+
+    @property
+    def _numba_type_(self) -> _KernelType:
+        return self._type
+
+    @functools.cached_property
+    def part(self) -> CPUDispatcher:
+        """The same function for kernels to call. Python must not: it has no wrapper that Python could enter by."""
+        options = {**self.targetoptions, "no_cpython_wrapper": True}
+        return CPUDispatcher(self.py_func, targetoptions=options, pipeline_class=_PartCompiler)
+
+
+def kernel(function: Any, **options: Any) -> Kernel:
+    """Compile a function on its first call, or load it from Numba's cache."""
+    compiled = Kernel(function, targetoptions={"nopython": True, "no_cfunc_wrapper": True, **options})
+    compiled.enable_caching()
+    return compiled

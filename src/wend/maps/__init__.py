@@ -1,0 +1,1 @@
+"""Maps: the grid, files, generators, and where maps are found."""

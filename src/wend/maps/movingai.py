@@ -1,0 +1,315 @@
+"""MovingAI's `.map` and `.scen`: the only file that knows the two formats.
+
+A source is the path of a file, or a path that leads through a zip of the site as if it were a folder
+(`bg512-map.zip/AR0414SR.map`); entries are read in memory and never extracted. Whatever is wrong with a file ends in a
+`FormatError` that names file, line and reason. Numbers in a header are believed only after the rows have been counted,
+so a header cannot make Wend allocate more than the file itself holds.
+
+`docs/formats/movingai.md` describes the formats field by field.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import os
+import re
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import NoReturn
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from wend.errors import FormatError, MapError, ParameterError, ProblemError
+from wend.files import ZIP_ERRORS, replacing
+from wend.maps.grid import BLOCKED_LETTERS, PASSABLE_LETTERS, Point
+
+MAX_ENTRY_BYTES = 64 * 2**20    # of one zip entry, unpacked: a map of 8000 x 8000, and no zip bomb
+
+# `#` is a wall in Wend's own drawings, but no letter of the format.
+_PASSABLE = PASSABLE_LETTERS.encode()
+_BLOCKED = BLOCKED_LETTERS.replace("#", "").encode()
+
+# What each byte of the rows means; one translate() and two comparisons check a whole map.
+_WALL, _FREE, _NEWLINE, _UNKNOWN = range(4)
+_MEANING = bytes(
+    _FREE if byte in _PASSABLE else _WALL if byte in _BLOCKED else _NEWLINE if byte == ord("\n") else _UNKNOWN
+    for byte in range(256)
+)
+
+_HEADER_KEYS = (b"type", b"height", b"width")
+_MOST_DIGITS = 9                # of any number but `optimal`: what fits into 32 bits whatever the digits are
+_DECIMAL = re.compile(rb"\d+(\.\d*)?([eE][+-]?\d+)?")
+_NOT_TEXT = re.compile(rb"[^\t\n\x20-\x7e]")
+
+_SCEN_FIELDS = ("bucket", "map", "width", "height", "start x", "start y", "goal x", "goal y", "optimal")
+_SCEN_FIELDS_UNVERSIONED = tuple(field for field in _SCEN_FIELDS if field not in ("width", "height"))
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioRow:
+    """One problem of a scenario: one agent's way from start to goal."""
+
+    bucket: int             # rows of similar length share a bucket
+    map: str                # the map's file, as the scenario names it
+    width: int | None       # of the map, in cells; None in files without a version line
+    height: int | None
+    start: Point
+    goal: Point
+    optimal: float          # length of the shortest path: diagonals cost sqrt(2), no corner is cut
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """The rows of a `.scen` file, in its order."""
+
+    name: str
+    rows: tuple[ScenarioRow, ...]
+
+    def first(self, k: int) -> Scenario:
+        """The scenario of the first k rows, which is how MAPF papers take k agents from a file."""
+        if k < 0:
+            raise ParameterError(f"the first {k} rows of {self.name}: the number cannot be negative")
+        if k > len(self.rows):
+            raise ProblemError(f"{self.name} has {len(self.rows)} rows, too few for the first {k}")
+        return Scenario(self.name, self.rows[:k])
+
+
+# --- maps ----------------------------------------------------------------------------------------------------------
+
+
+def read_map(source: str | Path) -> NDArray[np.bool_]:
+    """Read a `.map`: rows of booleans, True where a unit may stand."""
+    return parse_map(read_bytes(source), str(source))
+
+
+def parse_map(data: bytes, name: str) -> NDArray[np.bool_]:
+    """Parse the bytes of a `.map`; `name` is what errors call it."""
+    width, height, header_lines, body = _parse_header(data, name)
+    body = body.replace(b"\r\n", b"\n").rstrip(b"\r\n")
+    if len(body) != height * (width + 1) - 1:
+        _explain_rows(body, width, height, header_lines, name)
+    rows = np.frombuffer(body.translate(_MEANING) + bytes([_NEWLINE]), dtype=np.uint8).reshape(height, width + 1)
+    free: NDArray[np.bool_] = rows[:, :width] == _FREE
+    if not (np.all(rows[:, width] == _NEWLINE) and np.all(free | (rows[:, :width] == _WALL))):
+        _explain_rows(body, width, height, header_lines, name)
+    return free
+
+
+def write_map(passable: ArrayLike, path: str | Path) -> None:
+    """Write a `.map` of `.` and `@`, the two letters that all readers in the field agree on."""
+    free = np.asarray(passable, dtype=np.bool_)
+    if free.ndim != 2 or free.size == 0:
+        raise MapError(f"a map is a non-empty 2-D array of rows, not an array of shape {free.shape}")
+    height, width = free.shape
+    rows = np.full((height, width + 1), ord("\n"), dtype=np.uint8)
+    rows[:, :width] = np.where(free, ord("."), ord("@"))
+    with replacing(path) as file:
+        file.write(f"type octile\nheight {height}\nwidth {width}\nmap\n".encode("ascii"))
+        file.write(rows.tobytes())
+
+
+def _parse_header(data: bytes, name: str) -> tuple[int, int, int, bytes]:
+    """Width, height, the number of lines of the header, and what follows it."""
+    if not data.strip():
+        raise FormatError(name, "the file is empty")
+    header: dict[bytes, tuple[bytes, int]] = {}     # key -> value and its line
+    line, rest = 0, data
+    while rest:
+        content, _, rest = rest.partition(b"\n")
+        line += 1
+        words = content.split()
+        if words == [b"map"]:
+            missing = [key.decode() for key in _HEADER_KEYS if key not in header]
+            if missing:
+                raise FormatError(name, f"the header lacks {' and '.join(missing)}", line=line)
+            kind, at = header[b"type"]
+            if kind != b"octile":
+                raise FormatError(name, f"unknown map type {_shown(kind)}; only 'octile' is known", line=at)
+            width, at = header[b"width"]
+            height, below = header[b"height"]
+            return _number(width, "width", 1, name, at), _number(height, "height", 1, name, below), line, rest
+        if len(words) != 2 or words[0] not in _HEADER_KEYS:
+            expected = "'type octile', 'height N', 'width N' or 'map'"
+            raise FormatError(name, f"a header line is {expected}, not {_shown(content.strip())}", line=line)
+        if words[0] in header:
+            raise FormatError(name, f"the header says {words[0].decode()} twice", line=line)
+        header[words[0]] = (words[1], line)
+    raise FormatError(name, "the file ends inside the header: the line 'map' and the rows are missing", line=line)
+
+
+def _explain_rows(body: bytes, width: int, height: int, header_lines: int, name: str) -> NoReturn:
+    """Find the first thing wrong with rows that failed the quick check."""
+    lines = body.split(b"\n") if body else []
+    for y, row in enumerate(lines):
+        line = header_lines + 1 + y
+        if y == height:
+            raise FormatError(name, f"more rows than the {height} that the header announces", line=line)
+        x = row.translate(_MEANING).find(_UNKNOWN)
+        if x >= 0:
+            known = f"({PASSABLE_LETTERS} are passable, {_BLOCKED.decode()} blocked)"
+            raise FormatError(name, f"column {x + 1} holds {_letter(row[x])}, no terrain letter {known}", line=line)
+        if len(row) != width:
+            raise FormatError(name, f"the row has {len(row)} cells, the header says width {width}", line=line)
+    reason = f"the map is truncated: {len(lines)} rows, the header says height {height}"
+    raise FormatError(name, reason, line=header_lines + len(lines))
+
+
+# --- scenarios -----------------------------------------------------------------------------------------------------
+
+
+def read_scen(source: str | Path) -> Scenario:
+    """Read a `.scen`; its name is the file's, without folders and extension."""
+    return parse_scen(read_bytes(source), str(source))
+
+
+def parse_scen(data: bytes, name: str) -> Scenario:
+    """Parse the bytes of a `.scen`; `name` is what errors call it, and its last part names the scenario."""
+    text = data.replace(b"\r\n", b"\n").rstrip()
+    if not text:
+        raise FormatError(name, "the file is empty")
+    odd = _NOT_TEXT.search(text)
+    if odd:
+        line = text.count(b"\n", 0, odd.start()) + 1
+        column = odd.start() - text.rfind(b"\n", 0, odd.start())
+        raise FormatError(name, f"column {column} holds {_letter(odd[0][0])}, not text", line=line)
+    lines = text.split(b"\n")
+    versioned = lines[0].split()[:1] == [b"version"]
+    if versioned and lines[0].split()[1:] not in ([b"1"], [b"1.0"]):
+        raise FormatError(name, f"{_shown(lines[0])}: only 'version 1' is known", line=1)
+    rows = [
+        _parse_row(content, versioned, name, line)
+        for line, content in enumerate(lines, start=1)
+        if not (versioned and line == 1)
+    ]
+    return Scenario(Path(name).name.removesuffix(".scen").removesuffix(".map"), tuple(rows))
+
+
+def write_scen(scenario: Scenario, path: str | Path) -> None:
+    """Write a `.scen` of version 1, tab-separated. What would not read back as it is is refused."""
+    lines = ["version 1"]
+    for row in scenario.rows:
+        if row.width is None or row.height is None:
+            raise FormatError(path, "version 1 needs the map's width and height in every row", line=len(lines) + 1)
+        places = (row.width, row.height, *row.start, *row.goal)
+        lines.append("\t".join([str(row.bucket), str(row.map), *map(str, places), repr(float(row.optimal))]))
+    data = ("\n".join(lines) + "\n").encode("utf-8", "surrogatepass")
+    if parse_scen(data, str(path)).rows != tuple(scenario.rows):
+        raise FormatError(path, "the rows would not read back: a map's name has blanks around it, or tabs or line ends")
+    with replacing(path) as file:
+        file.write(data)
+
+
+def _parse_row(content: bytes, versioned: bool, name: str, line: int) -> ScenarioRow:
+    expected = _SCEN_FIELDS if versioned else _SCEN_FIELDS_UNVERSIONED
+    separator = b"\t" if b"\t" in content.strip() else None     # between tabs, a map's name may hold spaces
+    fields = [field.strip() for field in content.split(separator) if field.strip()]
+    if len(fields) != len(expected):
+        kind = "of version 1" if versioned else "of a file without the line 'version 1'"
+        reason = f"{len(fields)} fields; a row {kind} has {len(expected)}: {', '.join(expected)}"
+        raise FormatError(name, reason, line=line)
+    value = dict(zip(expected, fields, strict=True))
+    width = height = None
+    if versioned:
+        width = _number(value["width"], "width", 1, name, line)
+        height = _number(value["height"], "height", 1, name, line)
+    points: list[Point] = []
+    for end in ("start", "goal"):
+        x, y = (_number(value[f"{end} {axis}"], f"{end} {axis}", 0, name, line) for axis in "xy")
+        if width is not None and height is not None and not (x < width and y < height):
+            raise FormatError(name, f"the {end} ({x}, {y}) is off the map, which is {width} x {height}", line=line)
+        points.append((x, y))
+    optimal = float(value["optimal"]) if _DECIMAL.fullmatch(value["optimal"]) else math.nan
+    if not math.isfinite(optimal):
+        reason = f"optimal is {_shown(value['optimal'])}; it must be a finite number, at least 0"
+        raise FormatError(name, reason, line=line)
+    bucket = _number(value["bucket"], "bucket", 0, name, line)
+    return ScenarioRow(bucket, value["map"].decode("ascii"), width, height, points[0], points[1], optimal)
+
+
+# --- what both share -----------------------------------------------------------------------------------------------
+
+
+def _number(field: bytes, what: str, least: int, name: str, line: int) -> int:
+    digits = field.lstrip(b"0")
+    if not field.isdigit() or len(digits) > _MOST_DIGITS or int(digits or b"0") < least:
+        reason = f"{what} is {_shown(field)}; it must be a whole number from {least} to {10**_MOST_DIGITS - 1}"
+        raise FormatError(name, reason, line=line)
+    return int(digits or b"0")
+
+
+def _shown(data: bytes) -> str:
+    """Bytes as part of an error message, cut short."""
+    text = data[:40].decode("ascii", "backslashreplace")
+    return f"{text!r}" if len(data) <= 40 else f"{text!r}..."
+
+
+def _letter(byte: int) -> str:
+    if byte == 0:
+        return "a NUL byte"
+    return repr(chr(byte)) if byte < 128 else f"the byte 0x{byte:02x}, which is not ASCII"
+
+
+# --- files and zips ------------------------------------------------------------------------------------------------
+
+
+def read_bytes(source: str | Path) -> bytes:
+    """The contents of a file, or of an entry of a zip on the path."""
+    path = Path(source)
+    inside = split_zip(path)
+    if inside:
+        return _read_from_zip(*inside)
+    try:
+        if path.exists() and not path.is_file():
+            raise FormatError(source, "is a folder or a device, not a file")
+        if path.suffix.lower() == ".zip" and path.is_file():
+            raise FormatError(source, "is a whole zip; name the entry too, as in SET-map.zip/NAME.map")
+        return path.read_bytes()
+    except (OSError, ValueError) as error:      # ValueError: a NUL in the path
+        raise FormatError(source, f"cannot be read: {getattr(error, 'strerror', None) or error}") from error
+
+
+def split_zip(path: Path) -> tuple[Path, str] | None:
+    """The zip on a path and the entry that the rest names; None when no file on the way is a zip."""
+    for parent in path.parents:
+        if parent.suffix.lower() == ".zip" and os.path.isfile(parent):
+            return parent, path.relative_to(parent).as_posix()
+    return None
+
+
+def read_entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
+    """Read one entry, checksum included; refuse names that lead out of the zip, and sizes over the limit."""
+    source = f"{archive.filename}/{info.filename}"
+    _refuse_unsafe(info.filename, source)
+    if info.file_size > MAX_ENTRY_BYTES:
+        raise FormatError(source, f"unpacks to {info.file_size} bytes, over the limit of {MAX_ENTRY_BYTES}")
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise FormatError(source, "is packed by a method other than deflate; pack the zip anew")
+    try:
+        with archive.open(info) as file:
+            return file.read(info.file_size + 1)    # bounded, for packed data may hold more than its header declares
+    except ZIP_ERRORS as error:
+        raise FormatError(source, f"cannot be unpacked: {error}") from error
+
+
+def _refuse_unsafe(entry: str, source: str) -> None:
+    path = PurePosixPath(entry)
+    if path.is_absolute() or ".." in path.parts or "\\" in entry or re.match(r"[A-Za-z]:", entry):
+        raise FormatError(source, "the entry's name leads out of the zip ('..', a backslash or an absolute path)")
+
+
+def _read_from_zip(path: Path, entry: str) -> bytes:
+    _refuse_unsafe(entry, f"{path}/{entry}")
+    try:
+        archive = zipfile.ZipFile(path)
+    except ZIP_ERRORS as error:
+        raise FormatError(path, f"is not a readable zip: {error}") from error
+    with archive:
+        names = archive.namelist()
+        if entry not in names:
+            close = difflib.get_close_matches(entry, names, n=3)
+            hint = f"; it has {', '.join(close)}" if close else f" among its {len(names)}"
+            raise FormatError(path, f"has no entry {entry!r}{hint}")
+        return read_entry(archive, archive.getinfo(entry))

@@ -1,0 +1,1 @@
+"""BMAA* and Surge."""

@@ -1,0 +1,1 @@
+"""WHCA* and Weave."""

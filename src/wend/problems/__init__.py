@@ -1,0 +1,1 @@
+"""Problems: agents with starts and goals on a map."""
