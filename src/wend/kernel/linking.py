@@ -2,9 +2,9 @@
 """How a kernel is compiled once: as a part where kernels call it, as a whole where Python does.
 
 Numba compiles every function together with all that it calls. A kernel five calls down is then optimised and assembled
-five times over, and each time with wrappers for Python that nobody uses. Here a kernel that another one calls, a *part*,
-is kept as LLVM's intermediate code and never assembled on its own. What Python calls, a *whole*, links all parts below
-it, is optimised once, and is cached on disk. Every kernel can be both; there is no list of entry points.
+five times over, and each time with wrappers for Python that nobody uses. Here a kernel that another one calls is a
+*part*: it is kept as LLVM's intermediate code and never assembled on its own. What Python calls is a *whole*: it links
+all parts below it, is optimised once, and is cached on disk. Any kernel can be both; there is no list of entry points.
 
 Between kernels, signed integers are passed as int64, so that a cell read from an array and one counted by `range` do
 not compile the callee twice.

@@ -6,9 +6,13 @@ range. The command line's flags, the experiments' keys and the docs are derived 
     @dataclass
     class StandStill(Planner):
         def plan(self, proposal, budget):
-            pass        # the proposal comes filled with "everybody stays"
+            pass        # the proposal comes filled with "every agent stays"
 
-`wend.check_planner` puts any planner through the conformance suite. (This one fails it: nobody ever gets home.)
+`wend.check_planner` puts any planner through the conformance suite. (This one fails it: no agent ever gets home.)
+
+The window into a planner is `intent` (what one agent is about to do, and why), `overlays` (named pictures over the map)
+and `promises` (which agents will surely arrive). Viewers, tests and the command line look through it and nowhere else;
+each planner fills it in as far as it applies.
 """
 
 from __future__ import annotations
@@ -17,14 +21,16 @@ import dataclasses
 import time
 import typing
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wend.errors import ParameterError
-from wend.maps.grid import Grid
+from wend.errors import ParameterError, UnknownNameError
+from wend.kernel import NO_AGENT
+from wend.maps.grid import Grid, Point
 
 _SLICE_EXPANSIONS = 2_000       # how much is searched between two looks at the clock; about 0.2 ms
 _UNLIMITED = 2**62
@@ -55,6 +61,28 @@ class Proposal(NamedTuple):
 
     next_cell: np.ndarray   # int32[agents]  where the agent is to stand after this tick
     waits_for: np.ndarray   # int32[agents]  the agent that is in its way, or NO_AGENT
+
+
+class Intent(NamedTuple):
+    """What an agent is about to do, as far as its planner knows."""
+
+    path: tuple[int, ...] = ()      # the cells ahead, the next one first; empty where none is known
+    waits_for: int = NO_AGENT       # the agent that is in its way
+    reason: str = ""                # why it does not simply go its way, in words; empty if it does
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What a planner can say about an agent before anything moves."""
+
+    agent: int
+    provable: bool      # it will surely arrive
+    condition: str      # the condition that fails, empty if the agent is provable
+    at: Point | None    # where it fails
+
+    def __str__(self) -> str:
+        why = "" if self.at is None else f"{self.condition} at ({self.at[0]}, {self.at[1]})"
+        return f"agent {self.agent}: {'provable' if self.provable else 'not provable'}{why and ', '}{why}"
 
 
 class Budget:
@@ -148,6 +176,8 @@ def parameter(
 class Planner(ABC):
     """Base of all planners. Its fields are its parameters; everything else is set up in `bind`."""
 
+    overlays: ClassVar[dict[str, str]] = {}     # name of each overlay that `overlay` can draw, and what it shows
+
     def __post_init__(self) -> None:
         for declared in self.parameters():
             setattr(self, declared.name, declared.parse(getattr(self, declared.name)))
@@ -168,8 +198,28 @@ class Planner(ABC):
         """Enter the next cell of every controlled agent, within the budget. Called once per tick."""
 
     def counters(self) -> dict[str, int]:
-        """What is worth knowing about the run so far, by name; `repaths`, if there, counts searches made anew."""
+        """What is worth knowing about the run so far, by name; `repaths`, if there, counts repeated searches."""
         return {}
+
+    # The window into a planner.
+
+    def intent(self, agent: int) -> Intent:
+        """What an agent is about to do, as the last call of `plan` left it."""
+        return Intent()
+
+    def overlay(self, name: str, agent: int = NO_AGENT) -> NDArray[Any]:
+        """One of `overlays` as an array over the cells of the map; some show what a single agent knows."""
+        if name not in self.overlays:
+            raise UnknownNameError("overlay", name, self.overlays)
+        return self._draw_overlay(name, agent)
+
+    def _draw_overlay(self, name: str, agent: int) -> NDArray[Any]:
+        """Draw one of `overlays`."""
+        raise NotImplementedError
+
+    def promises(self) -> Sequence[Promise] | None:
+        """Of every agent whether it will surely arrive; None from a planner that promises nothing."""
+        return None
 
     # What happened between two ticks. The state already shows it; a planner forgets what it invalidates, and no more.
 

@@ -47,9 +47,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wend.kernel import NO_CELL
-from wend.maps.grid import Grid, Point
+from wend.maps.grid import Grid
 from wend.planners import registry
-from wend.planners.base import Budget, Planner, Proposal, State, parameter
+from wend.planners.base import Budget, Planner, Promise, Proposal, State, parameter
 from wend.planners.mapp import compaction, repositioning, shortening, slidable, sliding
 from wend.planners.mapp.alternates import REUSED, SEARCHED, AlternatePaths, alternates_after, alternates_of
 from wend.planners.mapp.making_room import make_room
@@ -70,20 +70,6 @@ _CONDITIONS = {
     slidable.BUFFER: "buffer zone: too few blanks behind the last tunnel, which ends here",
     slidable.NO_WAY: "no path along rows and columns leads there",
 }
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What can be said about an agent before anything moves."""
-
-    agent: int
-    provable: bool
-    condition: str      # the condition that fails, empty if the agent is provable
-    at: Point | None    # where it fails
-
-    def __str__(self) -> str:
-        why = "" if self.at is None else f"{self.condition} at ({self.at[0]}, {self.at[1]})"
-        return f"agent {self.agent}: {'provable' if self.provable else 'not provable'}{why and ', '}{why}"
 
 
 @dataclass
@@ -128,7 +114,7 @@ class Mapp(Planner):
         self._left_over = 0                         # units that the plan does not bring home
         self._made_at = 0                           # tick of the last plan
         self._counters: dict[str, int] = {}
-        self._verdicts: list[Verdict] = []
+        self._verdicts: list[Promise] = []
         self._plans_made = 0
         self._posts = np.empty(0, np.bool_)         # bool[agents]  who was pinned at home when the plan was made
         self._agent = np.empty(0, np.int32)         # int32[units]  the agent that each unit of the plan is
@@ -190,7 +176,7 @@ class Mapp(Planner):
         self._posts = post
         self._stale, self._held_up, self._made_at = False, 0, self.state.tick
         self._left_over = starts.size - solution.home
-        self._verdicts = _verdicts_on(grid, self._agent, solution.first)
+        self._verdicts = _promises_on(grid, self._agent, solution.first)
         self._plans_made += 1
         self._counters = {
             **solution.counters,
@@ -363,7 +349,7 @@ class Mapp(Planner):
     def counters(self) -> dict[str, int]:
         return dict(self._counters)
 
-    def verdicts(self) -> list[Verdict]:
+    def promises(self) -> list[Promise]:
         """Who of the agents that move was promised to arrive when the last plan was made, and if not, why."""
         return list(self._verdicts)
 
@@ -399,13 +385,13 @@ def _without_twins(starts: NDArray[np.int32], goals: NDArray[np.int32]) -> NDArr
     return own
 
 
-def provable(problem: Problem, **parameters: Any) -> list[Verdict]:
+def provable(problem: Problem, **parameters: Any) -> list[Promise]:
     """Say of each agent of a problem whether MAPP promises to bring it home, and if not, why; nothing is moved.
 
     `parameters` are those of the planner, such as `target_isolation=False`.
     """
     plans = _plans_of(problem, parameters)
-    return _verdicts_on(problem.grid, np.arange(problem.starts.size), plans)
+    return _promises_on(problem.grid, np.arange(problem.starts.size), plans)
 
 
 def slidable_units(problem: Problem, **parameters: Any) -> NDArray[np.bool_]:
@@ -423,10 +409,10 @@ def _plans_of(problem: Problem, parameters: dict[str, Any]) -> Plans:
         return planner._find_paths(pathfinder, problem.starts, goals, np.empty(0, np.int32), only_provable=False)
 
 
-def _verdicts_on(grid: Grid, agents: NDArray[Any], plans: Plans) -> list[Verdict]:
+def _promises_on(grid: Grid, agents: NDArray[Any], plans: Plans) -> list[Promise]:
     """The verdicts on these agents, which are the units of the plans."""
     verdicts = []
     for agent, reason, at in zip(agents.tolist(), plans.reason.tolist(), plans.at.tolist(), strict=True):
         place = None if at == NO_CELL else grid.xy(at)
-        verdicts.append(Verdict(agent, reason == slidable.PROVABLE, _CONDITIONS.get(reason, ""), place))
+        verdicts.append(Promise(agent, reason == slidable.PROVABLE, _CONDITIONS.get(reason, ""), place))
     return verdicts

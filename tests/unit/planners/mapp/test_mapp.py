@@ -12,10 +12,11 @@ from tests.reference.mapp import ReferenceMapp, replay, solve
 from wend import Grid, Problem, World, create, provable
 from wend.cli.app import app
 from wend.errors import UnknownNameError
+from wend.planners.base import Promise
 from wend.planners.mapp import repositioning, sliding
 from wend.planners.mapp.alternates import AlternatePaths
 from wend.planners.mapp.making_room import make_room
-from wend.planners.mapp.mapp import Mapp, Verdict, slidable_units
+from wend.planners.mapp.mapp import Mapp, slidable_units
 from wend.planners.mapp.slidable import Pathfinder
 
 BRIDGE = """
@@ -34,7 +35,7 @@ def open_map(width: int, height: int) -> Grid:
     return Grid(np.ones((height, width)), connectivity=4)
 
 
-def verdicts(grid: Grid, starts, goals, **parameters) -> list[Verdict]:
+def verdicts(grid: Grid, starts, goals, **parameters) -> list[Promise]:
     return provable(Problem.from_points(grid, starts, goals), **parameters)
 
 
@@ -63,7 +64,7 @@ def test_open_ground_is_slidable() -> None:
     found = plan(open_map(3, 3), [(0, 0)], [(2, 2)], **BASIC).paths
     assert found.cell.size == 5
     assert (found.around != -1).tolist() == [False, True, True, False, False]
-    assert verdicts(open_map(3, 3), [(0, 0)], [(2, 2)], **BASIC) == [Verdict(0, True, "", None)]
+    assert verdicts(open_map(3, 3), [(0, 0)], [(2, 2)], **BASIC) == [Promise(0, True, "", None)]
 
 
 @pytest.mark.small
@@ -410,11 +411,11 @@ def test_an_order_renews_the_plan_and_the_promise() -> None:
     world.add((0, 0), (10, 3))
     world.add((1, 3), (5, 1))
     world.tick()
-    assert [(v.agent, v.provable) for v in world.planner.verdicts()] == [(0, True), (1, False)]
+    assert [(v.agent, v.provable) for v in world.planner.promises()] == [(0, True), (1, False)]
     world.order(1, (3, 3))
     world.tick()
     assert (world.planner.counters()["provable"], world.planner.counters()["repaths"]) == (2, 1)
-    assert world.planner.verdicts() == [Verdict(agent, True, "", None) for agent in (0, 1)]
+    assert world.planner.promises() == [Verdict(agent, True, "", None) for agent in (0, 1)]
     assert world.run(max_ticks=60) == "done"
 
 
