@@ -39,17 +39,14 @@ from typing import NamedTuple
 import numpy as np
 
 from wend.errors import NoPathError, ParameterError
-from wend.kernel import jit
+from wend.kernel import FOUND, OUT_OF_BUDGET, OUT_OF_SPACE, UNREACHABLE, jit
 from wend.maps.grid import CARDINAL_COST, DIAGONAL_COST, Grid, Point
-from wend.search.astar import FOUND, NO_LIMIT, NO_PATH, OUT_OF_BUDGET, Path
+from wend.search.astar import NO_LIMIT, Path
 from wend.search.open_list import OpenList, clear, drop_first, first, is_empty, make_open_list, push
 
 FACTOR = 0.90           # the paper's best pair
 CAP = 0.75
 BESIDE = 0.02           # added to the factor for the cells beside a path
-
-# What `run` answers, besides FOUND, NO_PATH and OUT_OF_BUDGET
-OUT_OF_ROOM = 4         # the open list is full: give it more room and begin again
 
 _NO_DIRECTION = 8
 
@@ -127,7 +124,7 @@ def begin(marking, start, cap):
 
 @jit
 def run(tables, marking, max_expansions):
-    """Expand up to so many nodes; answer FOUND, NO_PATH, OUT_OF_BUDGET or OUT_OF_ROOM. Mutates: marking."""
+    """Expand up to so many nodes; answer FOUND, UNREACHABLE, OUT_OF_BUDGET or OUT_OF_SPACE. Mutates: marking."""
     moves, offset = tables.moves, tables.offset
     open_list, marker, h, mark = marking.open_list, marking.marker, marking.h, marking.mark
     g, parent, job = marking.g, marking.parent, marking.job
@@ -135,7 +132,7 @@ def run(tables, marking, max_expansions):
     target, room = job[_TARGET], open_list.pool.shape[0]
     pushed = job[_PUSHED]
     expanded = 0
-    answer = NO_PATH
+    answer = UNREACHABLE
     while not is_empty(open_list, mark, closed):
         cell = first(open_list) & 0xFFFFFFFF
         if cell == target:                              # Alg. 2, l. 9; it stays in the list
@@ -148,7 +145,7 @@ def run(tables, marking, max_expansions):
             answer = OUT_OF_BUDGET
             break
         if pushed + 8 > room:                           # re-opened nodes are pushed again and again
-            answer = OUT_OF_ROOM
+            answer = OUT_OF_SPACE
             break
         drop_first(open_list)
         mark[cell] = closed
@@ -240,7 +237,7 @@ def mark_paths(
     paths: dict[int, Path] = {}
     for agent in sorted(range(len(cells)), key=lambda k: _square(starts[k], target)):      # Alg. 1, l. 4
         begin(marking, cells[agent], float(cap))
-        while run(grid.tables, marking, NO_LIMIT) == OUT_OF_ROOM:
+        while run(grid.tables, marking, NO_LIMIT) == OUT_OF_SPACE:
             marking = _kept.marking = marking._replace(open_list=make_open_list(marking.open_list.pool.shape[0] // 4))
             begin(marking, cells[agent], float(cap))
         length = trace_path(grid.tables, marking)

@@ -34,10 +34,11 @@ from numpy.typing import NDArray
 from wend.errors import UnknownNameError
 from wend.groups.map_marker import mark_paths
 from wend.groups.slots import Cells
-from wend.kernel import NO_CELL, jit
+from wend.kernel import NO_CELL, OUT_OF_SPACE, jit
+from wend.kernel.allowance import allow
 from wend.maps.grid import CARDINAL_COST, DIAGONAL_COST, Grid, Point
 from wend.search.astar import NO_LIMIT
-from wend.search.reverse_resumable import NEEDS_ROOM, allow, begin, distance, make_reverse, with_room
+from wend.search.reverse_resumable import begin, distance, make_reverse, with_space
 
 MOVE, ATTACK_MOVE = "move", "attack_move"
 MODES = (MOVE, ATTACK_MOVE)
@@ -81,15 +82,15 @@ def shortened(grid: Grid, way: Cells, slot: int) -> Cells:
 
 def _shortest_ways(grid: Grid, units: Sequence[int], target: int) -> list[Cells]:
     """Shortest ways, found by one search from the target backwards for all units together."""
-    reverse = with_room(make_reverse(grid.size), searches=1)
+    reverse = make_reverse(grid.size, searches=1)
     begin(reverse, 0, target, units[0])
-    allow(reverse, NO_LIMIT)
+    allow(reverse.allowance, NO_LIMIT)
     ways = []
     for unit in units:
-        while (left := distance(grid.tables, reverse, 0, unit)) == NEEDS_ROOM:
-            reverse = with_room(reverse)
+        while (left := distance(grid.tables, reverse, 0, unit)) == OUT_OF_SPACE:
+            reverse = with_space(reverse)
         ways.append(np.empty(left // CARDINAL_COST + 1, dtype=np.int32))
-    allow(reverse, 0)
+    allow(reverse.allowance, 0)
     return [way[: _follow(grid.tables, reverse, unit, way)] for unit, way in zip(units, ways, strict=True)]
 
 

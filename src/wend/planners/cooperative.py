@@ -29,11 +29,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from wend.kernel import NO_AGENT, NO_CELL
+from wend.kernel import FOUND, NO_CELL, OUT_OF_SPACE
+from wend.kernel.allowance import allow, spent
+from wend.kernel.arrays import allocate
 from wend.planners.base import Budget, Planner, Proposal, State, parameter
 from wend.search import reservations, space_time
 from wend.search.execution import grant, make_guard
-from wend.search.reverse_resumable import NEEDS_ROOM, SharedSearches, allow, expansions_of
+from wend.search.reverse_resumable import SharedSearches
+from wend.search.space_time import Manners, Scene, Tails, Trip
 
 _NO_LIMIT = 2**60
 _FIRST_STATES = 1 << 14     # states that the workspace has room for before it grows
@@ -56,8 +59,8 @@ class Cooperative(Planner):
         self._table = reservations.make_reservations(cells, 64)
         self._distances = SharedSearches(state.grid)
         self._work = space_time.make_space_time(min(_FIRST_STATES, self.max_states))
-        self._manners = space_time.Manners(False, self.hierarchical, self.no_follow, self.forbid_cross, 0)
-        self._tails = np.full(cells, NO_AGENT, np.int32), np.zeros(1, np.int32)
+        self._manners = Manners(False, self.hierarchical, self.no_follow, self.forbid_cross, 0)
+        self._tails = allocate(Tails, cells=cells, agents=1)     # no plan ends: agents stay on their goals
         self._guard = make_guard(0, cells)
         self._way: list[NDArray[np.int32]] = []     # of each agent: its cells, one per tick
         self._since: list[int] = []                 # of each agent: the tick after which it stood on the first of them
@@ -107,25 +110,26 @@ class Cooperative(Planner):
             return self._take(agent, np.array([cell], np.int32), stays=True)
         self._release(agent)
         steps = 4 * (state.grid.width + state.grid.height) + state.agents.cell.size
-        before = expansions_of(distances.reverse)
+        before = spent(distances.reverse.allowance)
         while True:
-            allow(distances.reverse, _NO_LIMIT)
-            answer = space_time.search(
-                state.grid.tables, self._table, self._tails, distances.reverse, distances.of[agent], self._work,
-                self._manners, agent, cell, state.tick, goal, steps,
-            )  # fmt: skip
-            if answer == NEEDS_ROOM:
-                distances.grow()
-            elif answer == space_time.TOO_LARGE and self._work.cell.size < self.max_states:
-                self._work = space_time.make_space_time(min(4 * self._work.cell.size, self.max_states))
-            else:
+            allow(distances.reverse.allowance, _NO_LIMIT)
+            scene = Scene(
+                state.grid.tables, self._table, self._tails, distances.reverse, self._work, self._manners
+            )
+            answer = space_time.search(scene, Trip(agent, cell, state.tick, goal, int(distances.of[agent]), steps))
+            if answer != OUT_OF_SPACE:
                 break
-        budget.spend(expansions_of(distances.reverse) - before)
+            distances.grow()
+            if space_time.is_full(self._work):
+                if self._work.cell.size >= self.max_states:
+                    break
+                self._work = space_time.make_space_time(min(4 * self._work.cell.size, self.max_states))
+        budget.spend(spent(distances.reverse.allowance) - before)
         way = np.array([cell], np.int32)
-        if answer == space_time.FOUND:
+        if answer == FOUND:
             way = np.empty(space_time.length_of(self._work) + 1, np.int32)
             space_time.write_cells(self._work, way)
-        self._counters["without_a_way"] += answer != space_time.FOUND
+        self._counters["without_a_way"] += answer != FOUND
         return self._take(agent, way, stays=True)
 
     def _take(self, agent: int, way: NDArray[np.int32], *, stays: bool) -> None:

@@ -48,11 +48,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wend.kernel import NO_AGENT, NO_CELL, jit
+from wend.kernel import FOUND, NO_AGENT, NO_CELL, OUT_OF_BUDGET, jit
 from wend.planners.base import Budget, Planner, Proposal, State, parameter
 from wend.search.astar import (
-    FOUND,
-    OUT_OF_BUDGET,
     begin,
     expansions_of,
     forbid,

@@ -20,14 +20,9 @@ from typing import NamedTuple, overload
 import numpy as np
 
 from wend.errors import NoPathError
-from wend.kernel import jit, scramble
+from wend.kernel import FOUND, OUT_OF_BUDGET, UNREACHABLE, jit, scramble
 from wend.maps.grid import CARDINAL_COST, DIAGONAL_COST, DX, DY, Grid, Point, empty_map_cost
 from wend.search.open_list import OpenList, clear, drop_first, first, is_empty, make_open_list, push
-
-# What `run` answers
-FOUND = 1
-NO_PATH = 2
-OUT_OF_BUDGET = 3
 
 NO_LIMIT = 2**62       # expansions
 
@@ -99,7 +94,7 @@ def forbid(search, cell):
 
 @jit
 def run(tables, search, max_expansions):
-    """Expand up to so many nodes; answer FOUND, NO_PATH or OUT_OF_BUDGET. Mutates: search."""
+    """Expand up to so many nodes; answer FOUND, UNREACHABLE or OUT_OF_BUDGET. Mutates: search."""
     moves, offset, width = tables.moves, tables.offset, tables.width
     open_list, mark, g, order, parent = search.open_list, search.mark, search.g, search.order, search.parent
     job = search.job
@@ -108,7 +103,7 @@ def run(tables, search, max_expansions):
     goal, noise, noise_seed = job[_GOAL], job[_NOISE], job[_NOISE_SEED]
     goal_x, goal_y = goal % width, goal // width
     if mark[goal] == closed and job[_EXPANDED] == 0:
-        return NO_PATH                                  # forbidden: no need to search everything else
+        return UNREACHABLE                              # forbidden: no need to search everything else
     expanded = 0
     while not is_empty(open_list, mark, closed):
         cell = first(open_list) & 0xFFFFFFFF
@@ -148,7 +143,7 @@ def run(tables, search, max_expansions):
                 h += noise * scramble(noise_seed ^ scramble(beside))
             push(open_list, cost + h, h, np.int64(order[beside]) << 32 | beside)
     job[_EXPANDED] += expanded
-    return NO_PATH
+    return UNREACHABLE
 
 
 @jit

@@ -13,11 +13,12 @@ reserves last has it.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from wend.kernel import NO_AGENT, jit
+from wend.kernel.arrays import allocate, int32
 
 NEVER = 2**31 - 1       # a time that does not come
 
@@ -25,18 +26,15 @@ NEVER = 2**31 - 1       # a time that does not come
 class Reservations(NamedTuple):
     """Who will stand where, and when."""
 
-    ring: np.ndarray        # int32[cells, slots]  agent + 1, 0 if nobody; slots is a power of two
-    until: np.ndarray       # int32[1]             the last tick for which anything was ever reserved
-    hold_agent: np.ndarray  # int32[cells]         agent + 1 that stays there for good, 0 if nobody
-    hold_from: np.ndarray   # int32[cells]         ... from this time on
+    ring: Annotated[np.ndarray, int32("cells", "slots")]    # agent + 1, 0 if nobody; slots is a power of two
+    until: Annotated[np.ndarray, int32(1)]                  # the last tick for which anything was ever reserved
+    hold_agent: Annotated[np.ndarray, int32("cells")]       # agent + 1 that stays there for good, 0 if nobody
+    hold_from: Annotated[np.ndarray, int32("cells")]        # ... from this time on
 
 
 def make_reservations(cells: int, ticks: int) -> Reservations:
     """An empty table in which so many ticks from now on, the present included, can be reserved."""
-    slots = 1 << (ticks - 1).bit_length()
-    return Reservations(
-        np.zeros((cells, slots), np.int32), np.zeros(1, np.int32), np.zeros(cells, np.int32), np.zeros(cells, np.int32)
-    )
+    return allocate(Reservations, cells=cells, slots=1 << (ticks - 1).bit_length())
 
 
 @jit

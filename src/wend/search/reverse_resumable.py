@@ -14,89 +14,77 @@ and a step adds at most twice its cost to f: two values at a time where agents m
 hundreds with diagonals. So neither opening a cell nor closing one needs a heap.
 
 A search keeps what it knows of a cell in pages of 64 cells from one pool, since it reaches few of them; its stacks are
-chains of entries from another. When one of them or the list of values is full, `distance` answers NEEDS_ROOM, Python
-lets them grow (`with_room`), and the question is asked again. Memory that is never touched costs nothing.
+chains of entries from another pool. When a pool or the list of values is full, `distance` answers OUT_OF_SPACE, Python
+lets it grow (`with_space`), and the question is asked again. Memory that is never touched costs nothing.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wend.kernel import UNREACHABLE, jit
+from wend.kernel import OUT_OF_BUDGET, OUT_OF_SPACE, UNREACHABLE, jit
+from wend.kernel.allowance import Allowance
+from wend.kernel.arrays import ahead, allocate, grown, int32, int64, record
+from wend.kernel.pools import Pool, carry, enlarged, get, make_pool, put
 from wend.maps.grid import CARDINAL_COST, DIAGONAL_COST, DX, DY, Grid, empty_map_cost
 
 PAGE = 64           # cells in a page
 
-# What `distance` may answer instead of a distance (UNREACHABLE is -1)
-OUT_OF_BUDGET = -2
-NEEDS_ROOM = -3
-
 _UNREACHED = 0
 _FAR = 2**62        # taken off what is known of a cell, so that _UNREACHED is more than anything
+_NO_PAGE = 0        # page 0 is never written
 _NO_ENTRY = 0       # entry 0 is in no chain
 
 
 class Reverse(NamedTuple):
     """The backward searches of a planner, one per goal."""
 
-    page_of: np.ndarray     # int32[searches, pages of the map]  where a page begins in `known`; 0 is never written
-    known: np.ndarray       # int64[pool * PAGE]        (g << 1 | closed) - _FAR, or _UNREACHED
-    free_page: np.ndarray   # int32[pool]               pages that were given back, a stack
-    level_f: np.ndarray     # int64[searches, room]     the values of f in the open list, descending,
-    level_top: np.ndarray   # int32[searches, room]     ... and the last entry of each
-    levels: np.ndarray      # int32[searches]           how many values there are
-    entry: np.ndarray       # int64[pool]               cell << 32 | the entry below it, _NO_ENTRY at the bottom
-    goal: np.ndarray        # int32[searches]           cell
-    origin: np.ndarray      # int32[searches]           the cell that the search heads for
-    tally: np.ndarray       # int64[6]                  see below
+    page_of: Annotated[np.ndarray, int32("searches", "map_pages")]  # where a page begins in `known`, or _NO_PAGE
+    known: Pool     # by cell of a page: (g << 1 | closed) - _FAR, or _UNREACHED; a page given back begins with the next
+    entry: Pool     # cell << 32 | the entry below it, _NO_ENTRY at the bottom
+    level_f: Annotated[np.ndarray, int64("searches", "levels")]     # the values of f in the open list, descending,
+    level_top: Annotated[np.ndarray, int32("searches", "levels")]   # ... and the last entry of each
+    levels: Annotated[np.ndarray, int32("searches")]                # how many values there are
+    goal: Annotated[np.ndarray, int32("searches")]                  # cell
+    origin: Annotated[np.ndarray, int32("searches")]                # the cell that the search heads for
+    counts: Annotated[
+        np.ndarray,
+        record(
+            "pages",        # pages of the pool that were ever used, page 0 included
+            "free_pages",   # pages of these that were given back,
+            "free_page",    # ... and the first of them
+            "entries",      # entries that were ever used, entry 0 included
+            "free_entry",   # the first of a chain of entries that were given back
+        ),
+    ]
+    allowance: Allowance    # forward searches that ask for distances count their expansions here too
 
 
-# Reverse.tally holds
-_PAGES = 0          # pages of the pool that were ever used, the one that is never written included
-_FREE = 1           # pages of these that were given back
-_ENTRIES = 2        # entries that were ever used, entry 0 included
-_FREE_ENTRY = 3     # the first of a chain of entries that were given back
-_EXPANDED = 4       # expansions made so far
-_ALLOWED = 5        # ... and allowed in all
+def make_reverse(
+    cells: int, *, searches: int = 0, pages: int = 1 << 14, entries: int = 1 << 18, levels: int = 256
+) -> Reverse:
+    """Empty searches on a map of so many cells; so many pages, entries and values of f, until these grow."""
+    pools = {"known": make_pool(pages * PAGE), "entry": make_pool(entries)}
+    reverse = allocate(Reverse, pools, searches=searches, map_pages=-(-cells // PAGE), levels=levels)
+    reverse.counts[0].pages = reverse.counts[0].entries = 1
+    return reverse
 
 
-def make_reverse(cells: int, *, pages: int = 1 << 16, entries: int = 1 << 20) -> Reverse:
-    """No searches yet, on a map of so many cells; pools of so many pages and entries, until they grow."""
-    return Reverse(
-        np.zeros((0, -(-cells // PAGE)), np.int32), np.zeros(pages * PAGE, np.int64), np.empty(pages, np.int32),
-        np.empty((0, 16), np.int64), np.empty((0, 16), np.int32), np.empty(0, np.int32), np.empty(entries, np.int64),
-        np.empty(0, np.int32), np.empty(0, np.int32), np.array([1, 0, 1, _NO_ENTRY, 0, 0], np.int64),
-    )  # fmt: skip
-
-
-def with_room(reverse: Reverse, *, searches: int = 0) -> Reverse:
-    """The same with room for so many searches, and with larger pools and lists of values where these are short."""
-    have, room = reverse.level_f.shape
-    rows = max(have, searches)
-    columns = 2 * room if int(reverse.levels.max(initial=0)) + 8 > room else room
-    known, free_page, entry = reverse.known, reverse.free_page, reverse.entry
-    if reverse.tally[_PAGES] - reverse.tally[_FREE] + 8 > free_page.size:
-        known, free_page = _enlarged(known, 2 * known.size), _enlarged(free_page, 2 * free_page.size)
-    if reverse.tally[_ENTRIES] + 8 > entry.size:
-        entry = _enlarged(entry, 2 * entry.size)
-    return Reverse(
-        _enlarged(reverse.page_of, rows), known, free_page,
-        _enlarged(reverse.level_f, rows, columns), _enlarged(reverse.level_top, rows, columns),
-        _enlarged(reverse.levels, rows), entry, _enlarged(reverse.goal, rows), _enlarged(reverse.origin, rows),
-        reverse.tally,
-    )  # fmt: skip
-
-
-def _enlarged(array: NDArray[Any], *shape: int) -> NDArray[Any]:
-    """The same array if it has that many rows (and columns), else a larger one with zeros behind."""
-    if array.shape[: len(shape)] == shape:
-        return array
-    larger = np.zeros(shape + array.shape[len(shape) :], array.dtype)
-    larger[tuple(map(slice, array.shape))] = array
-    return larger
+def with_space(reverse: Reverse) -> Reverse:
+    """The same with larger pools and lists of values where these are short."""
+    counts = reverse.counts[0]
+    known, entry = reverse.known, reverse.entry
+    if (counts.pages - counts.free_pages + 8) * PAGE > known.items.size:
+        known = enlarged(known)
+    if counts.entries + 8 > entry.items.size:
+        entry = enlarged(entry)
+    levels = reverse.level_f.shape[1]
+    if int(reverse.levels.max(initial=0)) + 8 > levels:
+        levels *= 2
+    return grown(reverse._replace(known=known, entry=entry), levels=levels)
 
 
 def begin(reverse: Reverse, search: int, goal: int, origin: int) -> None:
@@ -107,26 +95,28 @@ def begin(reverse: Reverse, search: int, goal: int, origin: int) -> None:
 @jit
 def _known(reverse, search, cell):
     """What is known of a cell."""
-    return reverse.known[reverse.page_of[search, cell >> 6] + (cell & 63)]
+    return get(reverse.known, reverse.page_of[search, cell >> 6] + (cell & 63))
 
 
 @jit
 def forget(reverse, search):
     """Empty a search and give its pages and entries back; it begins anew when it is asked. Mutates: reverse."""
-    tally = reverse.tally
+    counts = reverse.counts[0]
     for k in range(reverse.page_of.shape[1]):
         page = reverse.page_of[search, k]
-        if page != 0:
-            reverse.known[page : page + PAGE] = _UNREACHED
-            reverse.free_page[tally[_FREE]] = page
-            tally[_FREE] += 1
-            reverse.page_of[search, k] = 0
+        if page != _NO_PAGE:
+            put(reverse.known, page, counts.free_page)
+            for beside in range(1, PAGE):
+                put(reverse.known, page + beside, _UNREACHED)
+            counts.free_page = page
+            counts.free_pages += 1
+            reverse.page_of[search, k] = _NO_PAGE
     for k in range(reverse.levels[search]):
         at = np.int64(reverse.level_top[search, k])
         while at != _NO_ENTRY:
-            below = reverse.entry[at] & 0xFFFFFFFF
-            reverse.entry[at] = tally[_FREE_ENTRY]
-            tally[_FREE_ENTRY] = at
+            below = get(reverse.entry, at) & 0xFFFFFFFF
+            put(reverse.entry, at, counts.free_entry)
+            counts.free_entry = at
             at = below
     reverse.levels[search] = 0
 
@@ -138,46 +128,31 @@ def reaches(reverse, search, cell):
 
 
 @jit
-def allow(reverse, expansions):
-    """Let so many expansions be made from now on. Mutates: reverse."""
-    reverse.tally[_ALLOWED] = reverse.tally[_EXPANDED] + expansions
-
-
-@jit
-def expand(reverse, nodes):
-    """Count so many expansions if they are allowed; else False. Forward searches count here too. Mutates: reverse."""
-    if reverse.tally[_EXPANDED] + nodes > reverse.tally[_ALLOWED]:
-        return False
-    reverse.tally[_EXPANDED] += nodes
-    return True
-
-
-def expansions_of(reverse: Reverse) -> int:
-    """Expansions counted so far."""
-    return int(reverse.tally[_EXPANDED])
-
-
-@jit
 def _new_page(reverse):
     """Take a page out of the pool; return where it begins. Mutates: reverse."""
-    tally = reverse.tally
-    if tally[_FREE] > 0:
-        tally[_FREE] -= 1
-        return np.int64(reverse.free_page[tally[_FREE]])
-    tally[_PAGES] += 1
-    return (tally[_PAGES] - 1) * PAGE
+    counts = reverse.counts[0]
+    if counts.free_pages > 0:
+        page = counts.free_page
+        counts.free_page = get(reverse.known, page)
+        counts.free_pages -= 1
+        put(reverse.known, page, _UNREACHED)
+        return page
+    carry(reverse.known, 2 * PAGE)
+    counts.pages += 1
+    return (counts.pages - 1) * PAGE
 
 
 @jit
 def _push(reverse, level_f, level_top, levels, f, cell):
     """Put a cell on the stack of its f; return how many values there are now. Mutates: reverse, the levels."""
-    tally, entry = reverse.tally, reverse.entry
-    at = tally[_FREE_ENTRY]
+    counts = reverse.counts[0]
+    at = counts.free_entry
     if at != _NO_ENTRY:
-        tally[_FREE_ENTRY] = entry[at] & 0xFFFFFFFF
+        counts.free_entry = get(reverse.entry, at) & 0xFFFFFFFF
     else:
-        at = tally[_ENTRIES]
-        tally[_ENTRIES] += 1
+        carry(reverse.entry, 2)
+        at = counts.entries
+        counts.entries += 1
     k, end = 0, levels                              # the first value that is not larger
     while k < end:
         middle = (k + end) >> 1
@@ -190,18 +165,18 @@ def _push(reverse, level_f, level_top, levels, f, cell):
             level_f[j], level_top[j] = level_f[j - 1], level_top[j - 1]
         level_f[k], level_top[k] = f, _NO_ENTRY
         levels += 1
-    entry[at] = cell << 32 | level_top[k]
+    put(reverse.entry, at, cell << 32 | level_top[k])
     level_top[k] = at
     return levels
 
 
 @jit
-def _has_room(reverse, levels):
+def _has_space(reverse, levels):
     """Whether one more node can be expanded."""
-    tally = reverse.tally
+    counts = reverse.counts[0]
     return (
-        tally[_PAGES] - tally[_FREE] + 8 <= reverse.free_page.size
-        and tally[_ENTRIES] + 8 <= reverse.entry.size
+        (counts.pages - counts.free_pages + 8) * PAGE <= reverse.known.items.size
+        and counts.entries + 8 <= reverse.entry.items.size
         and levels + 8 <= reverse.level_f.shape[1]
     )
 
@@ -210,7 +185,7 @@ def _has_room(reverse, levels):
 def distance(tables, reverse, search, cell):
     """The cost of the shortest path from a cell to the search's goal (Alg. 1, l. 8-36). Mutates: reverse.
 
-    Or UNREACHABLE, OUT_OF_BUDGET or NEEDS_ROOM.
+    Or UNREACHABLE, OUT_OF_BUDGET or OUT_OF_SPACE.
     """
     here = _known(reverse, search, cell)
     return (here + _FAR) >> 1 if here & 1 else _resume(tables, reverse, search, np.int64(cell))
@@ -219,43 +194,46 @@ def distance(tables, reverse, search, cell):
 @jit
 def _resume(tables, reverse, search, cell):
     """Go on with a search until it has closed a cell; answer as `distance` does. Mutates: reverse."""
-    page_of, known, entry, tally = reverse.page_of[search], reverse.known, reverse.entry, reverse.tally
+    page_of, known, entry = reverse.page_of[search], reverse.known, reverse.entry
+    counts, allowance = reverse.counts[0], reverse.allowance.counts[0]
     level_f, level_top = reverse.level_f[search], reverse.level_top[search]
     levels = np.int64(reverse.levels[search])
     moves, offset, width = tables.moves, tables.offset, tables.width
     directions = 4 if tables.minor == CARDINAL_COST else 8
     goal, origin = np.int64(reverse.goal[search]), np.int64(reverse.origin[search])
     origin_x, origin_y = origin % width, origin // width
-    expanded, allowed = tally[_EXPANDED], tally[_ALLOWED]
+    expanded, allowed = allowance.spent, allowance.limit
     if not reaches(reverse, search, goal):          # Alg. 1, l. 1-7
-        if not _has_room(reverse, levels):
-            return NEEDS_ROOM
+        if not _has_space(reverse, levels):
+            return OUT_OF_SPACE
         page_of[goal >> 6] = _new_page(reverse)
-        known[page_of[goal >> 6] + (goal & 63)] = -_FAR
+        put(known, page_of[goal >> 6] + (goal & 63), -_FAR)
         levels = _push(reverse, level_f, level_top, levels, np.int64(0), goal)
     answer = UNREACHABLE
     while levels > 0:
         at = np.int64(level_top[levels - 1])
-        first = entry[at] >> 32
+        top = get(entry, at)
+        first = top >> 32
         slot = page_of[first >> 6] + (first & 63)
-        is_outdated = known[slot] & 1               # an entry from before the cell was improved
+        here = get(known, slot)
+        is_outdated = here & 1                      # an entry from before the cell was improved
         if not is_outdated:
-            if not _has_room(reverse, levels):
-                answer = NEEDS_ROOM
+            if not _has_space(reverse, levels):
+                answer = OUT_OF_SPACE
                 break
             if expanded == allowed:
                 answer = OUT_OF_BUDGET
                 break
-        level_top[levels - 1] = entry[at] & 0xFFFFFFFF
+        level_top[levels - 1] = top & 0xFFFFFFFF
         if level_top[levels - 1] == _NO_ENTRY:
             levels -= 1
-        entry[at] = tally[_FREE_ENTRY]
-        tally[_FREE_ENTRY] = at
+        put(entry, at, counts.free_entry)
+        counts.free_entry = at
         if is_outdated:
             continue
         expanded += 1
-        g = (known[slot] + _FAR) >> 1
-        known[slot] |= 1
+        g = (here + _FAR) >> 1
+        put(known, slot, here | 1)
         bits = moves[first]
         y = first // width
         x = first - y * width
@@ -266,18 +244,18 @@ def _resume(tables, reverse, search, cell):
             cost = g + (CARDINAL_COST if d < 4 else DIAGONAL_COST)
             opened = (cost << 1) - _FAR
             page = np.int64(page_of[beside >> 6])
-            if opened + 1 >= known[page + (beside & 63)]:       # closed, or no better than before
+            if opened + 1 >= get(known, page + (beside & 63)):      # closed, or no better than before
                 continue
-            if page == 0:
+            if page == _NO_PAGE:
                 page = _new_page(reverse)
                 page_of[beside >> 6] = page
-            known[page + (beside & 63)] = opened
+            put(known, page + (beside & 63), opened)
             h = empty_map_cost(tables, abs(x + DX[d] - origin_x), abs(y + DY[d] - origin_y))
             levels = _push(reverse, level_f, level_top, levels, cost + h, beside)
         if first == cell:
             answer = g
             break
-    tally[_EXPANDED] = expanded
+    allowance.spent = expanded
     reverse.levels[search] = levels
     return answer
 
@@ -308,14 +286,14 @@ class SharedSearches:
 
     def aim(self, agent: int, goal: int, origin: int) -> None:
         """Say where an agent wants to go, and from where."""
-        if agent >= self.of.size:
-            self.of = np.pad(self.of, (0, max(agent + 1 - self.of.size, self.of.size)), constant_values=-1)
+        if agent >= self.of.size:                   # a search for each agent is enough: orders need no more space
+            more = ahead(self.of.size, agent + 1)
+            self.of = np.pad(self.of, (0, more - self.of.size), constant_values=-1)
+            self.reverse = grown(self.reverse, searches=more)
         self.drop(agent)
         search = self._by_goal.get(goal)
         if search is None:
             search = self._unused.pop() if self._unused else len(self._by_goal)
-            if search == self.reverse.goal.size:
-                self.reverse = with_room(self.reverse, searches=max(2 * search, 64))
             begin(self.reverse, search, goal, origin)
             self._by_goal[goal] = search
         self._users.setdefault(search, set()).add(agent)
@@ -340,5 +318,5 @@ class SharedSearches:
                 forget(self.reverse, search)
 
     def grow(self) -> None:
-        """Make the room that a search asked for."""
-        self.reverse = with_room(self.reverse)
+        """Make the space that a search asked for."""
+        self.reverse = with_space(self.reverse)

@@ -5,16 +5,14 @@ import pytest
 
 from tests.reference.reverse_resumable import distances
 from wend import Grid
-from wend.kernel import UNREACHABLE
+from wend.kernel import OUT_OF_BUDGET, OUT_OF_SPACE, UNREACHABLE
+from wend.kernel.allowance import allow, spent
+from wend.kernel.pools import get
 from wend.maps.grid import CARDINAL_COST, DIAGONAL_COST
 from wend.search.reverse_resumable import (
-    NEEDS_ROOM,
-    OUT_OF_BUDGET,
     PAGE,
     SharedSearches,
-    allow,
     distance,
-    expansions_of,
     make_reverse,
 )
 
@@ -30,11 +28,11 @@ def ask(grid: Grid, shared: SharedSearches, agent: int, cell: int) -> int:
     """The distance from a cell to the agent's goal, however much room or budget it takes."""
     while True:
         answer = int(distance(grid.tables, shared.reverse, shared.of[agent], cell))
-        if answer == NEEDS_ROOM:
+        if answer == OUT_OF_SPACE:
             shared.grow()
         elif answer != OUT_OF_BUDGET:
             return answer
-        allow(shared.reverse, 1_000)
+        allow(shared.reverse.allowance, 1_000)
 
 
 def closed(shared: SharedSearches, agent: int) -> dict[int, int]:
@@ -42,7 +40,7 @@ def closed(shared: SharedSearches, agent: int) -> dict[int, int]:
     reverse = shared.reverse
     found: dict[int, int] = {}
     for k, page in enumerate(reverse.page_of[shared.of[agent]].tolist()):
-        values = enumerate(reverse.known[page : page + PAGE].tolist())
+        values = enumerate(int(get(reverse.known, page + j)) for j in range(PAGE))
         found |= {k * PAGE + j: (known + 2**62) >> 1 for j, known in values if known & 1}
     return found
 
@@ -83,9 +81,9 @@ def test_it_heads_for_the_origin_and_expands_no_more_than_asked_for() -> None:
     shared.aim(0, grid.cell(0, 4), grid.cell(29, 4))
     ask(grid, shared, 0, grid.cell(29, 4))
     assert set(closed(shared, 0)) == {grid.cell(x, 4) for x in range(30)}
-    before = expansions_of(shared.reverse)
+    before = spent(shared.reverse.allowance)
     ask(grid, shared, 0, grid.cell(10, 4))
-    assert expansions_of(shared.reverse) == before
+    assert spent(shared.reverse.allowance) == before
 
 
 @pytest.mark.small
@@ -97,19 +95,19 @@ def test_a_budget_stops_the_search_and_it_goes_on_where_it_stopped() -> None:
     for shared in (whole, split):
         shared.aim(0, goal, far)
         shared.grow()
-    allow(whole.reverse, 10_000)
+    allow(whole.reverse.allowance, 10_000)
     wanted = int(distance(grid.tables, whole.reverse, whole.of[0], far))
-    needed = int(expansions_of(whole.reverse))
+    needed = int(spent(whole.reverse.allowance))
     answers = []
     for allowed in range(0, 3 * needed, 3):
-        allow(split.reverse, 3)
+        allow(split.reverse.allowance, 3)
         answers.append(int(distance(grid.tables, split.reverse, split.of[0], far)))
-        assert expansions_of(split.reverse) <= allowed + 3
+        assert spent(split.reverse.allowance) <= allowed + 3
         if answers[-1] >= 0:
             break
     assert needed > 6
     assert answers == [OUT_OF_BUDGET] * (-(-needed // 3) - 1) + [wanted]
-    assert expansions_of(split.reverse) == needed
+    assert spent(split.reverse.allowance) == needed
 
 
 @pytest.mark.small
@@ -119,10 +117,10 @@ def test_without_a_budget_only_what_is_known_is_answered() -> None:
     shared.aim(0, 0, 8)
     shared.grow()
     ask(grid, shared, 0, 4)
-    allow(shared.reverse, 0)
+    allow(shared.reverse.allowance, 0)
     assert distance(grid.tables, shared.reverse, shared.of[0], 3) == 3 * CARDINAL_COST
     assert distance(grid.tables, shared.reverse, shared.of[0], 5) == OUT_OF_BUDGET
-    assert expansions_of(shared.reverse) == 5
+    assert spent(shared.reverse.allowance) == 5
 
 
 @pytest.mark.parametrize("connectivity", [4, 8])
@@ -133,14 +131,14 @@ def test_pools_and_open_lists_grow_when_they_are_full(connectivity: int) -> None
     draw = np.random.default_rng(2)
     goals = draw.choice(cells, 6, replace=False).tolist()
     shared = SharedSearches(grid)
-    shared.reverse = make_reverse(grid.size, pages=16, entries=64)
+    shared.reverse = make_reverse(grid.size, pages=16, entries=64, levels=16)
     for agent, goal in enumerate(goals):
         shared.aim(agent, goal, int(cells[0]))
     answers = []
     for far in (int(cells[-1]), int(cells[cells.size // 2]), int(cells[0])):
         answers += [ask(grid, shared, agent, far) for agent in range(6)]
-    assert shared.reverse.free_page.size > 16
-    assert shared.reverse.entry.size > 64
+    assert shared.reverse.known.items.size > 16 * PAGE
+    assert shared.reverse.entry.items.size > 64
     assert (shared.reverse.level_f.shape[1] > 16) == (connectivity == 8)    # otherwise there are two values at a time
     exact = [distances(grid, goal) for goal in goals]
     wanted = [exact[a][far] for far in (int(cells[-1]), int(cells[cells.size // 2]), int(cells[0])) for a in range(6)]
@@ -156,9 +154,9 @@ def test_agents_with_one_goal_share_a_search_until_the_last_of_them_leaves() -> 
     shared.aim(2, 7, 20)
     assert shared.of[0] == shared.of[1] != shared.of[2]
     ask(grid, shared, 0, 30)
-    before = expansions_of(shared.reverse)
+    before = spent(shared.reverse.allowance)
     assert ask(grid, shared, 1, 30) == 25 * CARDINAL_COST
-    assert expansions_of(shared.reverse) == before
+    assert spent(shared.reverse.allowance) == before
     shared.drop(0)
     assert closed(shared, 1)
     shared.aim(1, 6, 20)
@@ -184,9 +182,8 @@ def test_aiming_and_dropping_again_and_again_needs_no_more_room() -> None:
             aim[agent] = goal
         for known, at in aim.items():
             assert ask(grid, shared, known, cell) == distances(grid, at)[cell]
-    pages, _, entries = shared.reverse.tally[:3].tolist()
-    assert pages <= 1 + 5 * -(-grid.size // PAGE)
-    assert entries <= 5 * grid.size
+    assert shared.reverse.counts[0].pages <= 1 + 5 * -(-grid.size // PAGE)
+    assert shared.reverse.counts[0].entries <= 5 * grid.size
 
 
 @pytest.mark.small

@@ -10,11 +10,12 @@ from tests.reference.reverse_resumable import distances
 from tests.reference.space_time import Found, Table
 from tests.reference.space_time import search as reference_search
 from wend import Grid
-from wend.kernel import NO_AGENT
+from wend.kernel import FOUND, NO_AGENT, OUT_OF_BUDGET, OUT_OF_SPACE, UNREACHABLE
+from wend.kernel.allowance import allow, spent
 from wend.maps.grid import CARDINAL_COST, DIAGONAL_COST, Point
 from wend.search import reservations, space_time
-from wend.search.reverse_resumable import NEEDS_ROOM, OUT_OF_BUDGET, SharedSearches, allow, expansions_of
-from wend.search.space_time import FOUND, NO_PATH, TOO_LARGE, Manners
+from wend.search.reverse_resumable import SharedSearches
+from wend.search.space_time import Manners, Scene, Tails, Trip
 
 AGENT = 0
 OTHERS = 6
@@ -53,12 +54,12 @@ class Case:
 
     def search(self, manners: Manners, steps: int, *, budget: int = 1_000_000) -> int:
         while True:
-            allow(self.shared.reverse, budget)
-            answer = space_time.search(
-                self.grid.tables, self.table, (self.tail, self.end), self.shared.reverse, self.shared.of[AGENT],
-                self.work, manners, AGENT, self.start, self.time, self.goal, steps,
-            )  # fmt: skip
-            if answer != NEEDS_ROOM:
+            allow(self.shared.reverse.allowance, budget)
+            tails = Tails(self.tail, self.end)
+            scene = Scene(self.grid.tables, self.table, tails, self.shared.reverse, self.work, manners)
+            aim = int(self.shared.of[AGENT])
+            answer = space_time.search(scene, Trip(AGENT, self.start, self.time, self.goal, aim, steps))
+            if answer != OUT_OF_SPACE or space_time.is_full(self.work):
                 return int(answer)
             self.shared.grow()
 
@@ -68,7 +69,7 @@ class Case:
             return Found(None, 0, int(space_time.expansions_of(self.work)))
         way = np.empty(space_time.length_of(self.work) + 1, np.int32)
         space_time.write_cells(self.work, way)
-        last = self.work.tally[space_time._LAST]
+        last = self.work.counts[0].last
         cost = int(self.work.g[last] + self.work.h[last])
         return Found(way.tolist(), cost, int(space_time.expansions_of(self.work)))
 
@@ -211,7 +212,7 @@ def test_a_full_search_ends_when_nobody_else_will_want_the_goal() -> None:
     assert found.way is not None
     assert len(found.way) - 1 == 7          # the other one is on the goal after tick 6
     case.hold(case.grid.cell(3, 0), 30, 2)
-    assert case.search(FULL, 40) == NO_PATH
+    assert case.search(FULL, 40) == UNREACHABLE
 
 
 @pytest.mark.small
@@ -220,19 +221,19 @@ def test_boxed_in_out_of_budget_or_out_of_room_it_says_so() -> None:
     case.hold(0, 0, 1)
     case.hold(2, 0, 2)
     case.reserve([0, 1], 1)
-    assert case.search(WINDOW, 4) == NO_PATH
+    assert case.search(WINDOW, 4) == UNREACHABLE
     free = open_case(9, 9, (0, 0), (8, 8))
     assert free.search(WINDOW, 8, budget=5) == OUT_OF_BUDGET
-    assert expansions_of(free.shared.reverse) == 5
+    assert spent(free.shared.reverse.allowance) == 5
     free.work = space_time.make_space_time(40)
     free.reserve([8, 8], 1)
     free.hold(8 * 9 + 7, 0, 1)
     free.hold(7 * 9 + 8, 0, 2)
-    assert free.search(WINDOW, 30) == TOO_LARGE
+    assert free.search(WINDOW, 30) == OUT_OF_SPACE
 
 
 @pytest.mark.small
 def test_no_way_leads_to_another_part_of_the_map() -> None:
     grid = Grid.from_text("..@..", connectivity=4)
-    assert Case(grid, 0, 4, 0).search(WINDOW, 4) == NO_PATH
-    assert Case(grid, 0, 4, 0).search(FULL, 4) == NO_PATH
+    assert Case(grid, 0, 4, 0).search(WINDOW, 4) == UNREACHABLE
+    assert Case(grid, 0, 4, 0).search(FULL, 4) == UNREACHABLE

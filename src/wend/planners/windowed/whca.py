@@ -46,25 +46,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wend.kernel import NO_AGENT, NO_CELL, jit, scramble
-from wend.maps.grid import GridTables
-from wend.planners.base import Agents, Budget, Planner, Proposal, State, parameter
-from wend.planners.push import STABLE_TICKS, Push, begin_pushes, claim, find_push, make_push, pushed
+from wend.kernel import FOUND, NO_AGENT, NO_CELL, OUT_OF_BUDGET, OUT_OF_SPACE, jit, scramble
+from wend.kernel.allowance import allow, spent
+from wend.planners.base import Budget, Planner, Proposal, State, parameter
+from wend.planners.push import STABLE_TICKS, begin_pushes, claim, find_push, make_push, pushed
 from wend.planners.windowed.abstraction import AbstractDistances, abstract
 from wend.search import reservations, space_time
-from wend.search.execution import Guard, grant, make_guard
-from wend.search.open_list import OpenList
-from wend.search.reservations import Reservations, expire, other_at, release_way, reserve_way
-from wend.search.reverse_resumable import (
-    NEEDS_ROOM,
-    OUT_OF_BUDGET,
-    Reverse,
-    SharedSearches,
-    allow,
-    distance,
-    expansions_of,
-)
-from wend.search.space_time import Manners, SpaceTime
+from wend.search.execution import grant, make_guard
+from wend.search.reservations import expire, other_at, release_way, reserve_way
+from wend.search.reverse_resumable import SharedSearches, distance
+from wend.search.space_time import Scene, Tails, make_trip
 
 _DONE = 0
 _FAR = 2**62
@@ -316,12 +307,11 @@ def replan(
         stand(table, plans, agent, cell, tick, steps)
         plans.due[agent] = False
         return 1
-    answer = space_time.search(
-        tables, table, (plans.tail, plans.end), reverse, aim_of[agent], work, manners, agent, cell, tick, goal, steps
-    )
-    if answer == NEEDS_ROOM or answer == OUT_OF_BUDGET:
+    scene = Scene(tables, table, Tails(plans.tail, plans.end), reverse, work, manners)
+    answer = space_time.search(scene, make_trip(agent, cell, tick, goal, aim_of[agent], steps))
+    if answer == OUT_OF_SPACE or answer == OUT_OF_BUDGET:
         return answer
-    if answer == space_time.FOUND:
+    if answer == FOUND:
         drop_way(table, plans, agent, tick)
         space_time.write_cells(work, plans.way[agent])
         take_way(table, plans, agent, steps, tick)
@@ -388,13 +378,12 @@ def extend_phase(tables, agents, table, plans, push, reverse, aim_of, work, mann
     for agent in range(agents.cell.size):
         if push.fixed[agent] and plans.steps[agent] == 1 and plans.since[agent] == tick and steps > 1:
             there = plans.way[agent, 1]
-            answer = space_time.search(
-                tables, table, (plans.tail, plans.end), reverse, aim_of[agent], work, manners,
-                agent, there, tick + 1, agents.goal[agent], steps - 1,
-            )  # fmt: skip
-            if answer == NEEDS_ROOM or answer == OUT_OF_BUDGET:
+            scene = Scene(tables, table, Tails(plans.tail, plans.end), reverse, work, manners)
+            trip = make_trip(agent, there, tick + 1, agents.goal[agent], aim_of[agent], steps - 1)
+            answer = space_time.search(scene, trip)
+            if answer == OUT_OF_SPACE or answer == OUT_OF_BUDGET:
                 return answer
-            if answer == space_time.FOUND:
+            if answer == FOUND:
                 here = agents.cell[agent]
                 drop_way(table, plans, agent, tick)
                 space_time.write_cells(work, plans.way[agent, 1:])
@@ -432,12 +421,12 @@ def make_tick(
     tally = turn.tally
     if tally[_STAGE] == _BEGIN:
         begin_tick(agents, table, plans, turn, push, habits, tick, next_cell)
-        allow(reverse, 0)
+        allow(reverse.allowance, 0)
         look_phase(tables, agents, plans, reverse, search_of, habits, tick)
         line_up(agents, plans, turn, habits, tick)
         tally[_STAGE] = _REPLAN
     if limit > 0:
-        allow(reverse, limit)
+        allow(reverse.allowance, limit)
         if tally[_STAGE] == _REPLAN:
             answer = replan_phase(
                 tables, agents, occupant, table, plans, turn, push, reverse, search_of, aim_of, work, manners, habits,
@@ -454,19 +443,6 @@ def make_tick(
     tally[_STOPPED] += grant(agents, occupant, turn.wanted, guard, next_cell, waits_for)
     tally[_STAGE] = _BEGIN
     return _DONE
-
-
-@jit
-def make_tick_of(
-    tables, agents, table, plans, turn, push, reverse, open_list, work, manners, habits, guard, proposal, occupant,
-    search_of, aim_of, tick, steps, limit,
-):  # fmt: skip
-    """`make_tick` for Python, which calls it once a tick: plain tuples come in three times as fast as NamedTuples."""
-    return make_tick(
-        GridTables(*tables), Agents(*agents), occupant, Reservations(*table), Plans(*plans), Turn(*turn), Push(*push),
-        Reverse(*reverse), search_of, aim_of, SpaceTime(OpenList(*open_list), *work), Manners(*manners),
-        Habits(*habits), Guard(*guard), tick, steps, limit, *proposal,
-    )  # fmt: skip
 
 
 @jit
@@ -534,17 +510,16 @@ class Windowed(Planner):
         limit = budget.slice()
         steps = self.window if limit >= 4 * self.window else max(1, limit // 4)
         while True:
-            before = expansions_of(distances.reverse)
-            answer = make_tick_of(
-                tuple(state.grid.tables), tuple(state.agents), tuple(self._table), tuple(self._plans),
-                tuple(self._turn), tuple(self._push), tuple(distances.reverse), tuple(self._work.open_list),
-                self._work[1:], tuple(self._manners), tuple(self._habits), tuple(self._guard), tuple(proposal),
-                state.occupant, distances.of, aim, state.tick, steps, limit,
+            before = spent(distances.reverse.allowance)
+            answer = make_tick(
+                state.grid.tables, state.agents, state.occupant, self._table, self._plans, self._turn, self._push,
+                distances.reverse, distances.of, aim, self._work, self._manners, self._habits, self._guard, state.tick,
+                steps, limit, *proposal,
             )  # fmt: skip
-            budget.spend(expansions_of(distances.reverse) - before)
+            budget.spend(spent(distances.reverse.allowance) - before)
             if answer == _DONE:
                 return
-            if answer == NEEDS_ROOM:
+            if answer == OUT_OF_SPACE:
                 distances.grow()
             limit = budget.slice()
 

@@ -1,0 +1,133 @@
+"""Declared arrays: what a field is stands once, and allocation, growth and copying are derived from it.
+
+State is a NamedTuple whose fields are arrays, numbers or other such tuples. The annotation of an array says its dtype,
+its axes by name and what it is filled with; the comment behind it says what it means, and its unit:
+
+    class Plans(NamedTuple):
+        steps: Annotated[np.ndarray, int32("agents", fill=-1)]      # moves in the plan; -1 when it has none
+        cell: Annotated[np.ndarray, int32("agents", "ticks")]       # where the agent will stand, by tick
+        counts: Annotated[np.ndarray, record("searches", "pushes")]
+
+    plans = allocate(Plans, agents=64, ticks=9)
+    plans = grown(plans, agents=128)
+
+Counters and other mutable scalars of one bundle share a `record`, an array of one element with named int64 fields:
+`plans.counts[0].searches += 1`, in kernels and in Python.
+
+Growing copies, so it belongs between ticks, where agents are added. An array that has to grow in the middle of a search
+is a `Pool` (`pools.py`), which is never copied as a whole.
+"""
+
+from __future__ import annotations
+
+import functools
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+_Bundle = TypeVar("_Bundle", bound=tuple[Any, ...])
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What one array is."""
+
+    dtype: np.dtype[Any]
+    axes: tuple[str | int, ...]     # the name of each axis, whose length is given when it is allocated, or its length
+    fill: int = 0
+
+    def allocate(self, lengths: tuple[int, ...]) -> NDArray[Any]:
+        """A new array. Zeros cost no memory until they are touched."""
+        if self.fill == 0:
+            return np.zeros(lengths, self.dtype)
+        return np.full(lengths, self.fill, self.dtype)
+
+
+def int32(*axes: str | int, fill: int = 0) -> Declared:
+    """An array of int32."""
+    return Declared(np.dtype(np.int32), axes, fill)
+
+
+def int64(*axes: str | int, fill: int = 0) -> Declared:
+    """An array of int64."""
+    return Declared(np.dtype(np.int64), axes, fill)
+
+
+def uint8(*axes: str | int, fill: int = 0) -> Declared:
+    """An array of bytes."""
+    return Declared(np.dtype(np.uint8), axes, fill)
+
+
+def flags(*axes: str | int) -> Declared:
+    """An array of booleans, all False."""
+    return Declared(np.dtype(np.bool_), axes)
+
+
+def record(*names: str) -> Declared:
+    """One element with int64 fields of these names."""
+    return Declared(np.dtype((np.record, [(name, np.int64) for name in names])), (1,))
+
+
+@functools.cache
+def _fields(kind: type[Any]) -> dict[str, Any]:
+    """By field: how it is declared, the class of a bundle inside this one, or None for a number."""
+    fields: dict[str, Any] = {}
+    for name, hint in typing.get_type_hints(kind, include_extras=True).items():
+        declared = [about for about in getattr(hint, "__metadata__", ()) if isinstance(about, Declared)]
+        fields[name] = declared[0] if declared else hint if hasattr(hint, "_fields") else None
+    return fields
+
+
+def allocate(kind: type[_Bundle], given: Mapping[str, Any] = MappingProxyType({}), /, **lengths: int) -> _Bundle:
+    """A new bundle with axes of these lengths. `given` has the fields that are not to be allocated, by name."""
+    values = []
+    for name, about in _fields(kind).items():
+        if name in given:
+            values.append(given[name])
+        elif isinstance(about, Declared):
+            values.append(about.allocate(tuple(lengths[a] if isinstance(a, str) else a for a in about.axes)))
+        elif about is not None:
+            values.append(allocate(about, **lengths))
+        else:
+            raise TypeError(f"{kind.__name__}.{name} is no array: give its value")
+    return kind(*values)
+
+
+def grown(bundle: _Bundle, **lengths: int) -> _Bundle:
+    """The same bundle with axes of at least these lengths; arrays that are long enough are kept, others are copied."""
+    values: list[Any] = []
+    for about, value in zip(_fields(type(bundle)).values(), bundle, strict=True):
+        if isinstance(about, Declared):
+            wanted = tuple(
+                max(length, lengths.get(axis, 0)) if isinstance(axis, str) else length
+                for axis, length in zip(about.axes, value.shape, strict=True)
+            )
+            if wanted != value.shape:
+                larger = about.allocate(wanted)
+                larger[tuple(map(slice, value.shape))] = value
+                value = larger
+        elif about is not None:
+            value = grown(value, **lengths)
+        values.append(value)
+    return type(bundle)(*values)
+
+
+def copied(bundle: _Bundle) -> _Bundle:
+    """An independent copy of a bundle and all in it."""
+    values: list[Any] = []
+    for about, value in zip(_fields(type(bundle)).values(), bundle, strict=True):
+        if isinstance(about, Declared):
+            values.append(value.copy())
+        else:
+            values.append(value if about is None else copied(value))
+    return type(bundle)(*values)
+
+
+def ahead(have: int, need: int) -> int:
+    """How long to make an axis that is to hold `need`: twice as long as it was, so that adding one by one is cheap."""
+    return have if need <= have else max(need, 2 * have, 64)

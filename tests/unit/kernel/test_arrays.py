@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import copy
+from typing import Annotated, NamedTuple
+
+import numpy as np
+import pytest
+
+from wend.kernel import jit
+from wend.kernel.arrays import ahead, allocate, copied, flags, grown, int32, int64, record, uint8
+from wend.kernel.pools import carry, enlarged, get, make_pool, put
+
+
+class Inner(NamedTuple):
+    mark: Annotated[np.ndarray, uint8("cells")]
+
+
+class Outer(NamedTuple):
+    goal: Annotated[np.ndarray, int32("agents", fill=-1)]
+    way: Annotated[np.ndarray, int64("agents", "ticks")]
+    done: Annotated[np.ndarray, flags("agents")]
+    corner: Annotated[np.ndarray, int32(8)]
+    counts: Annotated[np.ndarray, record("searches", "pushes")]
+    inner: Inner
+    window: int
+
+
+@jit
+def _count(outer, agent):
+    outer.counts[0].searches += 1
+    outer.goal[agent] = outer.window
+    return outer.counts[0].searches
+
+
+def make() -> Outer:
+    return allocate(Outer, {"window": 7}, agents=3, ticks=4, cells=5)
+
+
+@pytest.mark.small
+def test_allocation_follows_the_declaration() -> None:
+    outer = make()
+    assert (outer.goal.dtype, outer.goal.tolist()) == (np.int32, [-1, -1, -1])
+    assert (outer.way.dtype, outer.way.shape) == (np.int64, (3, 4))
+    assert (outer.done.dtype, outer.corner.shape) == (np.bool_, (8,))
+    assert (outer.inner.mark.dtype, outer.inner.mark.shape, outer.window) == (np.uint8, (5,), 7)
+
+
+@pytest.mark.small
+def test_a_number_must_be_given_and_an_inner_bundle_may_be() -> None:
+    with pytest.raises(TypeError, match=r"Outer\.window"):
+        allocate(Outer, agents=3, ticks=4, cells=5)
+    inner = allocate(Inner, cells=9)
+    assert allocate(Outer, {"inner": inner, "window": 1}, agents=3, ticks=4).inner is inner
+
+
+@pytest.mark.small
+def test_counters_are_named_in_kernels_and_in_python() -> None:
+    outer = make()
+    assert [_count(outer, 1), _count(outer, 2)] == [1, 2]
+    outer.counts[0].pushes += 5
+    assert (int(outer.counts[0].searches), int(outer.counts[0].pushes)) == (2, 5)
+    assert outer.goal.tolist() == [-1, 7, 7]
+
+
+@pytest.mark.small
+def test_growth_keeps_what_was_there_and_fills_the_rest() -> None:
+    outer = make()
+    outer.goal[:], outer.way[2, 3], outer.inner.mark[4] = 5, 9, 6
+    larger = grown(outer, agents=5, cells=7)
+    assert larger.goal.tolist() == [5, 5, 5, -1, -1]
+    assert (larger.way.shape, int(larger.way[2, 3]), int(larger.way.sum())) == ((5, 4), 9, 9)
+    assert larger.inner.mark.tolist() == [0, 0, 0, 0, 6, 0, 0]
+    assert larger.corner is outer.corner
+    assert larger.counts is outer.counts
+    assert grown(larger, agents=2).goal is larger.goal
+
+
+@pytest.mark.small
+def test_copies_are_independent() -> None:
+    outer = make()
+    for twin in (copied(outer), copy.deepcopy(outer)):
+        twin.goal[0], twin.inner.mark[0], twin.counts[0].searches = 1, 1, 1
+        assert isinstance(twin, Outer)
+        assert (int(outer.goal[0]), int(outer.inner.mark[0]), int(outer.counts[0].searches)) == (-1, 0, 0)
+
+
+@pytest.mark.small
+def test_room_doubles() -> None:
+    assert [ahead(0, 1), ahead(64, 64), ahead(64, 65), ahead(64, 500)] == [64, 64, 128, 500]
+
+
+@pytest.mark.small
+def test_a_pool_grows_without_losing_anything_in_whatever_order_it_is_used() -> None:
+    draw = np.random.default_rng(4)
+    pool, twin, used = make_pool(8), {}, 0
+    for _ in range(400):
+        if used == pool.items.size:
+            pool = enlarged(pool)
+        carry(pool, 2)
+        twin[used] = int(draw.integers(1000))
+        put(pool, used, twin[used])
+        used += 1
+        k = int(draw.integers(used))
+        twin[k] = int(draw.integers(1000))
+        put(pool, k, twin[k])
+        assert get(pool, k) == twin[k]
+    assert [get(pool, k) for k in range(used)] == [twin[k] for k in range(used)]
+    assert int(pool.counts[0].carried) == int(pool.counts[0].until)
+
+
+@pytest.mark.small
+def test_a_pool_that_grows_again_early_carries_the_rest_over() -> None:
+    pool = make_pool(4)
+    for k in range(4):
+        put(pool, k, k + 1)
+    pool = enlarged(enlarged(pool))
+    assert pool.items.size == 16
+    assert [get(pool, k) for k in range(4)] == [1, 2, 3, 4]
