@@ -27,14 +27,14 @@ Deviations and open points
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
 from wend.errors import ParameterError
 from wend.kernel import jit
+from wend.kernel.arrays import allocate
 from wend.maps.grid import Grid, GridTables
+from wend.search.strong_components import StrongComponents, label_strong_components
 
 GLOBAL = "global"
 LOCAL = "local"
@@ -133,71 +133,28 @@ def join_ends(tables, moves, ends):
                     moves[cell + offset[d]] |= 1 << (d ^ 2)
 
 
-class Components(NamedTuple):
-    """Scratch for finding strongly connected components."""
-
-    tried: np.ndarray       # uint8[cells]  directions tried already
-    component: np.ndarray   # int32[cells]  number of the cell's component, -1 while it has none
-    number: np.ndarray      # int32[cells]  when the cell was reached, 0 if it was not
-    low: np.ndarray         # int32[cells]  the smallest number known to be reachable from it inside its component
-    waiting: np.ndarray     # int32[cells]  a stack of cells reached that have no component yet
-    path: np.ndarray        # int32[cells]  a stack of cells that lead to the one at hand
-
-
-def make_components(cells: int) -> Components:
-    """A workspace for maps of so many cells."""
-    return Components(np.empty(cells, np.uint8), *(np.empty(cells, np.int32) for _ in range(5)))
-
-
 @jit
-def strong_components(free, moves, offset, found):
-    """Number the strongly connected components; return how many there are. Mutates: found.
+def list_moves(moves, offset, begin, target):
+    """List the moves as the edges of a graph: those of a cell lead to target[begin[cell] : begin[cell + 1]].
 
-    Tarjan: Depth-First Search and Linear Graph Algorithms (1972), with a stack of its own instead of recursion.
+    Mutates: begin, target.
     """
-    component, number, low, tried = found.component, found.number, found.low, found.tried
-    for cell in range(free.size):
-        component[cell] = -1
-        number[cell] = 0
-    count, reached, held = 0, 0, 0
-    for root in range(free.size):
-        if not free[root] or number[root] != 0:
-            continue
-        depth = 0
-        cell = root
-        while depth >= 0:
-            if number[cell] == 0:
-                reached += 1
-                number[cell] = low[cell] = reached
-                tried[cell] = 0
-                found.path[depth] = cell
-                found.waiting[held] = cell
-                held += 1
-            down = -1
-            while tried[cell] < 8 and down == -1:
-                d = tried[cell]
-                tried[cell] += 1
-                if moves[cell] >> d & 1:
-                    beside = cell + offset[d]
-                    if number[beside] == 0:
-                        down = beside
-                    elif component[beside] == -1:
-                        low[cell] = min(low[cell], number[beside])
-            if down != -1:
-                depth += 1
-                cell = down
-                continue
-            if low[cell] == number[cell]:                       # nothing before it can be reached: it is complete
-                while component[cell] == -1:
-                    held -= 1
-                    component[found.waiting[held]] = count
-                count += 1
-            depth -= 1
-            if depth >= 0:
-                above = found.path[depth]
-                low[above] = min(low[above], low[cell])
-                cell = above
-    return count
+    edges = 0
+    for cell in range(moves.size):
+        begin[cell] = edges
+        for d in range(8):
+            if moves[cell] >> d & 1:
+                target[edges] = cell + offset[d]
+                edges += 1
+    begin[moves.size] = edges
+
+
+def strong_components(tables: GridTables, moves: NDArray[np.uint8]) -> tuple[NDArray[np.int32], int]:
+    """The strongly connected component of each cell by these moves, and how many there are; each wall is one."""
+    found = allocate(StrongComponents, nodes=moves.size)
+    begin, target = np.empty(moves.size + 1, np.int64), np.empty(8 * moves.size, np.int32)
+    list_moves(moves, tables.offset, begin, target)
+    return found.component, int(label_strong_components(begin, target, found))
 
 
 @jit
@@ -246,12 +203,16 @@ def lay_local_streets(tables, free, moves, x0, y0, x1, y1):
 
 def annotate(tables: GridTables, free: NDArray[np.bool_], moves: NDArray[np.uint8]) -> dict[str, int]:
     """Fill a table by rules R1 to R4; return how much each had to do."""
-    found, ends = make_components(free.size), np.zeros(2, np.int64)
+    ends = np.zeros(2, np.int64)
     lay_streets(tables, free, moves)
     join_ends(tables, moves, ends)
-    before = strong_components(free, moves, tables.offset, found)
-    added = reconnect(tables, moves, found.component)
-    return {"sinks": int(ends[0]), "sources": int(ends[1]), "components_before": before, "directions_added": added}
+    component, count = strong_components(tables, moves)
+    return {
+        "sinks": int(ends[0]),
+        "sources": int(ends[1]),
+        "components_before": count - int(free.size - free.sum()),
+        "directions_added": int(reconnect(tables, moves, component)),
+    }
 
 
 class Flow:

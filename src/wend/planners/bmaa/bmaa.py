@@ -206,8 +206,8 @@ def search_phase(
     """Alg. 3, l. 3-9, for a worker's share of the batch. Mutates: plans, lookaheads, batch, waits_for."""
     lookahead = Lookahead(
         OpenList(
-            lookaheads.open_list.heap[worker], lookaheads.open_list.pool[worker],
-            lookaheads.open_list.bucket[worker], lookaheads.open_list.tally[worker],
+            lookaheads.open_list.entry[worker], lookaheads.open_list.pool[worker],
+            lookaheads.open_list.bucket[worker], lookaheads.open_list.counts[worker],
         ),
         lookaheads.node_of[worker], lookaheads.cell[worker], lookaheads.x[worker], lookaheads.y[worker],
         lookaheads.g[worker], lookaheads.h[worker], lookaheads.came[worker], lookaheads.state[worker],
