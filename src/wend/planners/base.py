@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from wend.errors import ParameterError, UnknownNameError
 from wend.kernel import NO_AGENT
-from wend.maps.grid import Grid, Point
+from wend.maps.grid import Grid, GridTables, Point
 
 _SLICE_EXPANSIONS = 2_000       # how much is searched between two looks at the clock; about 0.2 ms
 _UNLIMITED = 2**62
@@ -61,6 +61,22 @@ class Proposal(NamedTuple):
 
     next_cell: np.ndarray   # int32[agents]  where the agent is to stand after this tick
     waits_for: np.ndarray   # int32[agents]  the agent that is in its way, or NO_AGENT
+
+
+class Moment(NamedTuple):
+    """One tick as kernels see it: the state, and the proposal that they fill in."""
+
+    tables: GridTables
+    agents: Agents
+    occupant: np.ndarray    # int32[cells]   the agent that stands there, or NO_AGENT
+    tick: int               # ticks made so far
+    next_cell: np.ndarray   # int32[agents]  as in Proposal
+    waits_for: np.ndarray   # int32[agents]  as in Proposal
+
+
+def moment_of(state: State, proposal: Proposal) -> Moment:
+    """The tick that a planner is asked for."""
+    return Moment(state.grid.tables, state.agents, state.occupant, state.tick, *proposal)
 
 
 class Intent(NamedTuple):

@@ -106,7 +106,7 @@ _ALGORITHMS = (
         summary="Everybody follows an own A* path on one-way streets and reserves a few moves ahead.",
         paper=WANG,
         online=True,
-        where="wend.planners.far:Far",
+        where="wend.planners.far.far:Far",
     ),
     Algorithm(
         key="astar-replan",
@@ -114,7 +114,7 @@ _ALGORITHMS = (
         summary="FAR without one-way streets.",
         paper=SIGURDSON,
         online=True,
-        where="wend.planners.far:Far",
+        where="wend.planners.far.far:Far",
         preset={"flow": "none"},
     ),
     Algorithm(

@@ -87,7 +87,7 @@ from wend.planners.bmaa.real_time import (
 from wend.search.flow import GLOBAL, LOCAL, Flow
 from wend.search.make_way import knows_its_way, make_crowd, settle
 from wend.search.open_list import OpenList, make_open_list
-from wend.search.paths import drop_cut_routes
+from wend.search.paths import drop_cut_prefixes
 
 # What `pick_searches` and `learn_phase` answer
 _DONE = 0
@@ -390,7 +390,7 @@ class Bmaa(Planner):
         tables = state.grid.tables if self._flow is None else self._flow.tables()
         if self._is_edited:
             self._is_edited = False
-            drop_cut_routes(tables, state.agents, plans)
+            drop_cut_prefixes(tables, state.agents, plans)
         begin_tick(state.agents, self._turn, proposal.next_cell)
         self._search(tables, proposal, budget)
         if not self.make_way:

@@ -53,6 +53,7 @@ from wend.planners.push import STABLE_TICKS, begin_pushes, claim, find_push, mak
 from wend.planners.windowed.abstraction import AbstractDistances, abstract
 from wend.search import reservations, space_time
 from wend.search.execution import grant, make_guard
+from wend.search.paths import is_walkable
 from wend.search.reservations import expire, other_at, release_way, reserve_way
 from wend.search.reverse_resumable import SharedSearches, distance
 from wend.search.space_time import Scene, Tails, make_trip
@@ -451,7 +452,7 @@ def recall_cut_ways(tables, agents, table, plans, tick):
     for agent in range(agents.cell.size):
         if agents.cell[agent] == NO_CELL or plans.steps[agent] < 0:
             continue
-        if not reservations.is_walkable(tables, plans.way[agent, : plans.steps[agent] + 1]):
+        if not is_walkable(tables, plans.way[agent, : plans.steps[agent] + 1]):
             stand(table, plans, agent, agents.cell[agent], tick, 0)
             plans.due[agent] = True
 
