@@ -26,8 +26,8 @@ def edges_of(grid: Grid, kind: str) -> set[reference.Edge]:
 
 
 def strong_components(grid: Grid, kind: str) -> int:
-    _, count = flow.strong_components(grid.tables, flow.Flow(grid, kind).tables().moves)
-    return count - int((~grid.passable).sum())
+    moves, work = flow.Flow(grid, kind).tables().moves, flow.make_annotation(grid.size)
+    return int(flow.find_components(grid.tables.offset, moves, work)) - int((~grid.passable).sum())
 
 
 @pytest.mark.small
@@ -49,7 +49,8 @@ def test_strong_components_are_those_of_the_definition() -> None:
         grid = random_grid(seed, 8)
         rng = np.random.default_rng(seed)
         moves = grid.tables.moves & rng.integers(0, 256, grid.size, dtype=np.uint8)     # a random directed graph
-        component, count = flow.strong_components(grid.tables, moves)
+        work = flow.make_annotation(grid.size)
+        count = flow.find_components(grid.tables.offset, moves, work)
         edges = {
             (grid.xy(cell), grid.xy(cell + int(grid.tables.offset[d])))
             for cell in range(grid.size) for d in range(8) if moves[cell] >> d & 1
@@ -57,7 +58,7 @@ def test_strong_components_are_those_of_the_definition() -> None:
         places = reference.places(grid)
         expected = reference.strong_components(edges, places)
         assert count - int((~grid.passable).sum()) == len(set(expected.values())) > 1
-        number = {place: int(component[grid.cell(*place)]) for place in places}
+        number = {place: int(work.found.component[grid.cell(*place)]) for place in places}
         assert all((number[a] == number[b]) == (expected[a] == expected[b]) for a in places for b in places)
 
 
