@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from wend import errors, metrics
     from wend.conformance import check_planner
+    from wend.groups.orders import Order
     from wend.maps import generators as mapgen
     from wend.maps.grid import Grid
     from wend.planners.base import Budget, Planner, parameter
@@ -22,13 +23,13 @@ if TYPE_CHECKING:
     from wend.problems.scenarios import make_problem
     from wend.search.astar import Path, shortest_path
     from wend.world.trace import Trace
-    from wend.world.world import Order, World, warm_up
+    from wend.world.world import World, warm_up
 
 _HOME = {
     "ALGORITHMS": "wend.planners.registry",
     "Budget": "wend.planners.base",
     "Grid": "wend.maps.grid",
-    "Order": "wend.world.world",
+    "Order": "wend.groups.orders",
     "Path": "wend.search.astar",
     "Planner": "wend.planners.base",
     "Problem": "wend.problems.problem",

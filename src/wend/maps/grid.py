@@ -340,10 +340,12 @@ class Grid:
         return dict(self._component_size)
 
     def nearest_reachable(self, start: Point, target: Point) -> Point:
-        """The place reachable from `start` that is nearest to `target` by straight distance."""
+        """The place reachable from `start` that is nearest to `target` by straight distance: itself, if it is."""
         label = int(self.component[self.free_cell(start)])
-        x, y = target
-        return self.xy(_nearest_of_component(self.component, self.width, label, int(x), int(y)))
+        x, y = self.xy(self.cell(*target))
+        if self.component[self.cell(x, y)] == label:
+            return x, y
+        return self.xy(_nearest_of_component(self.component, self.width, label, x, y))
 
     # --- edits -----------------------------------------------------------------------------------------------------
 

@@ -23,13 +23,14 @@ import typing
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wend.errors import ParameterError, UnknownNameError
-from wend.kernel import NO_AGENT
+from wend.kernel import NO_AGENT, NO_CELL
+from wend.kernel.arrays import flags, int32
 from wend.maps.grid import Grid, Point
 
 _SLICE_EXPANSIONS = 2_000       # how much is searched between two looks at the clock; about 0.2 ms
@@ -39,10 +40,10 @@ _UNLIMITED = 2**62
 class Agents(NamedTuple):
     """The agents of one world, structure of arrays. An agent keeps its index for ever."""
 
-    cell: np.ndarray        # int32[agents]  where each agent stands, NO_CELL once it is removed
-    goal: np.ndarray        # int32[agents]  where it heads now: its goal, or the next waypoint on the way there
-    controlled: np.ndarray  # bool[agents]   the planner moves it; otherwise the program does
-    pinned: np.ndarray      # bool[agents]   nobody may push it off its goal
+    cell: Annotated[np.ndarray, int32("agents", fill=NO_CELL)]  # where each agent stands, NO_CELL once it is removed
+    goal: Annotated[np.ndarray, int32("agents", fill=NO_CELL)]  # where it heads now: its goal, or the next waypoint
+    controlled: Annotated[np.ndarray, flags("agents")]          # the planner moves it; otherwise the program does
+    pinned: Annotated[np.ndarray, flags("agents")]              # no other agent may push it off its goal
 
 
 @dataclass
