@@ -22,7 +22,7 @@ NAMES = (
     "astar", "kernel_flag", "startup", "idle_world", "load_map", "edits", "runner", "cooperative", "real_time",
     "marker", "mapp",
 )  # fmt: skip
-ON_REQUEST = ("completion", "soak")     # take minutes
+ON_REQUEST = ("cold", "completion", "soak")     # take minutes
 HELP = f"Which ones: {', '.join(NAMES + ON_REQUEST)}. Default: all but {', '.join(ON_REQUEST)}."
 
 

@@ -20,6 +20,7 @@ from rich.text import Text
 
 from wend import __version__
 from wend.experiments.measures import Measure
+from wend.theme import stylesheet
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -300,6 +301,7 @@ def to_html(report: Report) -> str:
         for heading, blocks in chapters
     ]
     return page.substitute(
+        theme=stylesheet(),
         title=html.escape(report.spec.title),
         paper=html.escape(report.spec.paper),
         about=html.escape(report.spec.about),

@@ -59,7 +59,7 @@ _ALGORITHMS = (
     Algorithm(
         key="lra",
         title="LRA*",
-        summary="Everybody follows an own A* path and searches anew when somebody is in the way.",
+        summary="Each agent follows its own A* path and replans when another agent is in the way.",
         paper=SILVER,
         online=True,
         where="wend.planners.local_repair:LocalRepair",
@@ -67,7 +67,7 @@ _ALGORITHMS = (
     Algorithm(
         key="ca",
         title="CA*",
-        summary="Everybody plans once, in space and time, around the plans of those before it.",
+        summary="Each agent plans once, in space and time, around the plans of those before it.",
         paper=SILVER,
         online=False,
         where="wend.planners.cooperative:Cooperative",
@@ -93,7 +93,7 @@ _ALGORITHMS = (
     Algorithm(
         key="weave",
         title="Weave",
-        summary="WHCA* with a soft tail, the longest away first, and a push for whoever is boxed in.",
+        summary="WHCA* with a soft tail; the agent longest away from home plans first; boxed-in agents push.",
         paper="ours, after Silver (2005) and Okumura et al. (2022)",
         online=True,
         where="wend.planners.windowed.whca:Windowed",
@@ -103,7 +103,7 @@ _ALGORITHMS = (
     Algorithm(
         key="far",
         title="FAR",
-        summary="Everybody follows an own A* path on one-way streets and reserves a few moves ahead.",
+        summary="Each agent follows its own A* path on one-way streets and reserves a few moves ahead.",
         paper=WANG,
         online=True,
         where="wend.planners.far:Far",
@@ -120,7 +120,7 @@ _ALGORITHMS = (
     Algorithm(
         key="bmaa",
         title="BMAA*",
-        summary="Everybody looks a few nodes ahead, learns, and takes the others for moving obstacles.",
+        summary="Each agent looks a few nodes ahead, learns, and treats the others as moving obstacles.",
         paper=SIGURDSON,
         online=True,
         where="wend.planners.bmaa.bmaa:Bmaa",
@@ -155,7 +155,7 @@ _ALGORITHMS = (
     Algorithm(
         key="surge",
         title="Surge",
-        summary="BMAA* with distances over blocks; whoever is in the way makes way, in a chain.",
+        summary="BMAA* with distances over blocks; agents in the way make way, in a chain.",
         paper="ours, after Sigurdson et al. (2018) and Okumura et al. (2022)",
         online=True,
         where="wend.planners.bmaa.bmaa:Bmaa",
@@ -165,7 +165,7 @@ _ALGORITHMS = (
     Algorithm(
         key="mapp",
         title="MAPP",
-        summary="Units slide past each other like tiles; says beforehand who will surely arrive.",
+        summary="Units slide past each other like tiles; says beforehand which units will surely arrive.",
         paper=WANG_MAPP,
         online=False,
         where="wend.planners.mapp.mapp:Mapp",
@@ -176,7 +176,7 @@ ALGORITHMS: Mapping[str, Algorithm] = {algorithm.key: algorithm for algorithm in
 
 
 def find(key: str) -> Algorithm:
-    """The algorithm of that key; an error that lists the known ones otherwise."""
+    """The algorithm of that key, or an error that lists the known ones."""
     if key not in ALGORITHMS:
         raise UnknownNameError("algorithm", key, ALGORITHMS)
     return ALGORITHMS[key]
