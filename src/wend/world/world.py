@@ -1,4 +1,4 @@
-# mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
+# mypy: disallow-untyped-calls=False
 """World: agents, orders and map edits on one grid, moved by one planner, judged by one referee. The only clock.
 
     world = World(grid, "lra", seed=1)
@@ -17,8 +17,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
-from typing import Annotated, Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,80 +27,17 @@ from wend.errors import MapError, ParameterError, ViolationError
 from wend.groups.commander import Commander
 from wend.groups.orders import MOVE, Order
 from wend.groups.routes import NO_PATH, Cells, Routes
-from wend.kernel import NO_AGENT, NO_CELL, jit
-from wend.kernel.arrays import ahead, allocate, flags, grown, int32
-from wend.maps.grid import DX, DY, Grid, Point
+from wend.kernel import NO_AGENT, NO_CELL
+from wend.kernel.arrays import ahead, allocate, grown
+from wend.maps.grid import Grid, Point
 from wend.planners import registry
 from wend.planners.base import Agents, Budget, Planner, Proposal, State
 from wend.problems.problem import Problem
 from wend.rules import Violation
+from wend.world.conduct import STUCK_AFTER_TICKS, AgentIntent, AgentState, Conduct, carry_out, is_any_away
 from wend.world.recorder import Recorder
 from wend.world.referee import Referee
-from wend.world.trace import ABSENT, Event, Trace
-
-STUCK_AFTER_TICKS = 16      # an agent that has waited this long away from its goal is called stuck
-
-MOVING, WAITING, YIELDING, STUCK, ARRIVED, UNREACHABLE = (
-    "moving", "waiting", "yielding", "stuck", "arrived", "unreachable"
-)  # fmt: skip
-
-_CODE = np.zeros((3, 3), dtype=np.uint8)        # [dy + 1, dx + 1] -> what the trace calls the move
-for _direction, (_dx, _dy) in enumerate(zip(DX, DY, strict=True)):
-    _CODE[_dy + 1, _dx + 1] = 1 + _direction
-
-
-@dataclass(frozen=True)
-class AgentState:
-    """What an agent is doing, for people to see."""
-
-    name: str               # moving | waiting | yielding | stuck | arrived | unreachable
-    waits_for: int | None   # the agent that is in its way, where the planner knows
-    waited_ticks: int       # since it last moved
-
-
-@dataclass(frozen=True)
-class AgentIntent:
-    """What an agent is about to do, as far as its planner knows."""
-
-    path: tuple[Point, ...]     # the places ahead, the next one first; empty where none is known
-    waits_for: int | None       # the agent that is in its way
-    reason: str                 # why it does not simply follow its path, in words; empty if it does
-
-
-class Conduct(NamedTuple):
-    """How each agent has fared, with spare rows for agents to come."""
-
-    waited: Annotated[np.ndarray, int32("agents")]                      # ticks since it last moved
-    been_home: Annotated[np.ndarray, flags("agents")]                   # it has reached its goal since the last order
-    waits_for: Annotated[np.ndarray, int32("agents", fill=NO_AGENT)]    # the agent in its way, as the planner last said
-
-
-@jit
-def _carry_out(width, agents, goal, next_cell, occupant, conduct, codes):
-    """Move all agents at once, and note what they did. Mutates: agents.cell, occupant, conduct, codes."""
-    cell = agents.cell
-    for agent in range(cell.size):
-        if cell[agent] != NO_CELL:
-            occupant[cell[agent]] = NO_AGENT
-    for agent in range(cell.size):
-        here, there = cell[agent], next_cell[agent]
-        if here == NO_CELL:
-            codes[agent] = ABSENT
-            continue
-        occupant[there] = agent
-        codes[agent] = _CODE[there // width - here // width + 1, there % width - here % width + 1]
-        conduct.waited[agent] = conduct.waited[agent] + 1 if there == here else 0
-        conduct.been_home[agent] = conduct.been_home[agent] or there == goal[agent]
-        cell[agent] = there
-
-
-@jit
-def _is_any_away(agents, goal):
-    """Whether one of the planner's agents is not on its goal."""
-    for agent in range(agents.cell.size):
-        if agents.cell[agent] != goal[agent] and agents.cell[agent] != NO_CELL and agents.controlled[agent]:
-            return True
-    return False
+from wend.world.trace import Event, Trace
 
 
 class World:
@@ -273,7 +210,7 @@ class World:
 
         # 5. The agents move, and the clock with them.
         codes = np.empty(self.agents, dtype=np.uint8)
-        _carry_out(self.grid.width, agents, self._routes.goal, next_cell, state.occupant, conduct, codes)
+        carry_out(self.grid.width, agents, self._routes.goal, next_cell, state.occupant, conduct, codes)
         state.tick += 1
         self.expansions += allowance.spent
 
@@ -343,21 +280,22 @@ class World:
 
     def all_home(self) -> bool:
         """Whether all of the planner's agents stand on their goals."""
-        return not _is_any_away(self.state.agents, self._routes.goal)
+        return not is_any_away(self.state.agents, self._routes.goal)
 
     def agent_state(self, agent: int) -> AgentState:
         """What an agent is doing, and whom it waits for."""
         agent = self._present(agent)
-        waited, goal = int(self._conduct.waited[agent]), self._routes.goal[agent]
-        at_goal = self.state.agents.cell[agent] == goal
-        if at_goal and self.state.agents.controlled[agent]:
-            name = ARRIVED if self._routes.asked[agent] == goal else UNREACHABLE
-        elif self._conduct.been_home[agent] and self.state.agents.controlled[agent]:
-            name = YIELDING
+        is_controlled = bool(self.state.agents.controlled[agent])
+        cell, asked, goal = self.state.agents.cell[agent], self._routes.asked[agent], self._routes.goal[agent]
+        waited = int(self._conduct.waited[agent])
+        if is_controlled and cell == goal:
+            name = "arrived" if asked == goal else "unreachable"
+        elif is_controlled and self._conduct.been_home[agent]:
+            name = "yielding"
         elif waited >= STUCK_AFTER_TICKS:
-            name = STUCK
+            name = "stuck"
         else:
-            name = WAITING if waited or self.ticks == 0 else MOVING
+            name = "waiting" if waited or self.ticks == 0 else "moving"
         return AgentState(name, _agent_or_none(self._conduct.waits_for[agent]), waited)
 
     def intent(self, agent: int) -> AgentIntent:

@@ -8,7 +8,7 @@ import pytest
 from wend import Budget, Grid, Planner, Problem, World, warm_up
 from wend.errors import MapError, ParameterError, UnknownNameError, ViolationError
 from wend.planners.base import Intent, Proposal
-from wend.world.world import AgentIntent
+from wend.world.conduct import AgentIntent
 
 CORRIDOR = Grid.from_text("......")
 
