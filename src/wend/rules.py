@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wend.kernel import NO_AGENT, NO_CELL, jit
-from wend.maps.grid import Grid, Point
+from wend.maps.grid import Grid
+from wend.maps.terrain import Point
 
 OFF_MAP = -2    # a position that is on no cell; NO_CELL means that the agent is not there at all
 

@@ -36,7 +36,8 @@ from wend.groups.map_marker import mark_paths
 from wend.groups.slots import Cells
 from wend.kernel import NO_CELL, OUT_OF_SPACE, jit
 from wend.kernel.allowance import allow
-from wend.maps.grid import CARDINAL_COST, DIAGONAL_COST, Grid, Point
+from wend.maps.grid import Grid
+from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, Point
 from wend.search.astar import NO_LIMIT
 from wend.search.reverse_resumable import begin, distance, make_reverse, with_space
 

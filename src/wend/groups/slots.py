@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wend.maps.generators import opened
 from wend.maps.grid import Grid
+from wend.maps.masks import opened
 from wend.search.flood import move_distances
 
 Cells = NDArray[np.int32]

@@ -42,7 +42,8 @@ from yaml.events import (
 from wend.errors import FormatError, ParameterError, UnknownNameError
 from wend.files import replacing
 from wend.kernel import NO_CELL
-from wend.maps.grid import Grid, Point
+from wend.maps.grid import Grid
+from wend.maps.terrain import Point
 from wend.rules import OFF_MAP, Judge, Violation
 from wend.search.flood import move_distances
 from wend.world.trace import Trace

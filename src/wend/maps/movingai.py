@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from wend.errors import FormatError, MapError, ParameterError, ProblemError
 from wend.files import ZIP_ERRORS, replacing
-from wend.maps.grid import BLOCKED_LETTERS, PASSABLE_LETTERS, Point
+from wend.maps.terrain import BLOCKED_LETTERS, PASSABLE_LETTERS, Point
 
 MAX_ENTRY_BYTES = 64 * 2**20    # of one zip entry, unpacked: a map of 8000 x 8000, and no zip bomb
 

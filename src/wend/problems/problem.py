@@ -10,16 +10,15 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wend.errors import ProblemError
-from wend.maps.grid import Grid, Point
-
-if TYPE_CHECKING:
-    from wend.maps.movingai import Scenario
+from wend.maps.grid import Grid
+from wend.maps.movingai import Scenario
+from wend.maps.terrain import Point
 
 # How an error says what a start or a goal is to its agent, and what it is to two agents at once.
 _VERBS = {"starts": "starts at", "goals": "has its goal at"}

@@ -27,8 +27,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wend.errors import ProblemError, UnknownNameError
-from wend.maps.generators import MAX_NARROW, MAX_SEED, opened, whole
-from wend.maps.grid import Grid, Point
+from wend.maps.grid import Grid
+from wend.maps.masks import opened
+from wend.maps.parameters import MAX_NARROW, MAX_SEED, whole
+from wend.maps.terrain import Point
 from wend.problems.problem import Problem
 from wend.search.flood import move_distances
 

@@ -40,7 +40,8 @@ from wend.groups.orders import (
 )
 from wend.groups.slots import Cells, slots_for
 from wend.kernel import NO_AGENT, NO_CELL, jit
-from wend.maps.grid import DX, DY, Grid, Point
+from wend.maps.grid import Grid
+from wend.maps.terrain import DX, DY, Point
 from wend.planners import registry
 from wend.planners.base import Agents, Budget, Planner, Proposal, State
 from wend.problems.problem import Problem

@@ -14,7 +14,8 @@ import yaml
 from wend.errors import FormatError, ParameterError, UnknownNameError
 from wend.interchange import formats
 from wend.interchange.formats import WRITERS, Plan, check_plan, judge_plan, read_plan, write_plan
-from wend.maps.grid import DIRECTION_NAMES, Grid, Point
+from wend.maps.grid import Grid
+from wend.maps.terrain import DIRECTION_NAMES, Point
 from wend.world.trace import ABSENT, Event, Trace
 
 READ_BACK = ("lacam", "eecbs", "yaml")
