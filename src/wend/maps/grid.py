@@ -157,10 +157,12 @@ class Grid:
         return dict(self._components.sizes)
 
     def nearest_reachable(self, start: Point, target: Point) -> Point:
-        """The place reachable from `start` that is nearest to `target` by straight distance."""
+        """The place reachable from `start` that is nearest to `target` by straight distance: the target, if it can be."""
         label = int(self.component[self.free_cell(start)])
-        x, y = target
-        return self.xy(self._components.nearest(self.width, label, int(x), int(y)))
+        x, y = int(target[0]), int(target[1])
+        if self.is_free((x, y)) and self.component[self.cell(x, y)] == label:
+            return x, y
+        return self.xy(self._components.nearest(self.width, label, x, y))
 
     # --- edits -----------------------------------------------------------------------------------------------------
 
