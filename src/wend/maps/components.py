@@ -7,12 +7,13 @@ edit costs what it changes and not what the map weighs.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wend.kernel import NO_CELL, jit
+from wend.kernel.arrays import allocate, int32, int64
 from wend.maps.terrain import GridTables, spread
 
 NO_COMPONENT = -1       # of a blocked cell
@@ -48,11 +49,11 @@ def _label_all(tables, free, label, size, queue):
 class _Race(NamedTuple):
     """Scratch for repairing labels: up to eight floods that advance in turn."""
 
-    stamp: np.ndarray   # int64[cells]  repair * 8 + flood that reached the cell
-    link: np.ndarray    # int32[cells]  the cell after this one in its flood's queue
-    head: np.ndarray    # int32[8]      next cell to expand, NO_CELL when the flood ran dry
-    tail: np.ndarray    # int32[8]      last cell reached
-    group: np.ndarray   # int32[8]      floods that met share the smallest number among them
+    stamp: Annotated[np.ndarray, int64("cells", fill=-1)]   # repair * 8 + flood that reached the cell
+    link: Annotated[np.ndarray, int32("cells")]             # the cell after this one in its flood's queue
+    head: Annotated[np.ndarray, int32(8)]                   # next cell to visit, NO_CELL when the flood ran dry
+    tail: Annotated[np.ndarray, int32(8)]                   # last cell reached
+    group: Annotated[np.ndarray, int32(8)]                  # floods that met share the smallest number among them
 
 
 @jit
@@ -177,11 +178,7 @@ class Components:
             return
         if len(around) == 1:
             return
-        race = self._race = self._race or _Race(
-            np.full(self.label.size, -1, dtype=np.int64),
-            np.empty(self.label.size, dtype=np.int32),
-            *(np.empty(8, dtype=np.int32) for _ in range(3)),
-        )
+        race = self._race = self._race or allocate(_Race, cells=self.label.size)
         self._repairs += 1
         _split(tables, race, np.array(around, dtype=np.int32), self._repairs)
         groups = race.group[: len(around)].tolist()

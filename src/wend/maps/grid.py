@@ -157,7 +157,7 @@ class Grid:
         return dict(self._components.sizes)
 
     def nearest_reachable(self, start: Point, target: Point) -> Point:
-        """The place reachable from `start` that is nearest to `target` by straight distance: the target, if it can be."""
+        """The place reachable from `start` that is nearest to `target` by straight distance: itself, if reachable."""
         label = int(self.component[self.free_cell(start)])
         x, y = int(target[0]), int(target[1])
         if self.is_free((x, y)) and self.component[self.cell(x, y)] == label:

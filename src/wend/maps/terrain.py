@@ -6,12 +6,13 @@ The neighbour table holds one byte per cell, in which bit `d` is set when the mo
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wend.kernel import jit
+from wend.kernel.arrays import int32, uint8
 
 Point = tuple[int, int]     # (x, y): column, row
 
@@ -32,10 +33,10 @@ DIAGONAL_COST = 6074001000
 class GridTables(NamedTuple):
     """A grid as kernels see it."""
 
-    width: int          # columns; cell = y * width + x
-    moves: np.ndarray   # uint8[cells]   bit d set: the move in direction d is legal
-    offset: np.ndarray  # int32[8]       what direction d adds to a cell
-    minor: int          # cost of a step along the shorter of two axes, when both are walked without obstacles
+    width: int                                          # columns; cell = y * width + x
+    moves: Annotated[np.ndarray, uint8("cells")]        # bit d set: the move in direction d is legal
+    offset: Annotated[np.ndarray, int32(8)]             # what direction d adds to a cell
+    minor: int      # cost of a step along the shorter of two axes, when both are walked without obstacles
 
 
 @jit
