@@ -25,7 +25,7 @@ def read(file: TextIO, path: str | Path) -> Plan:
     meta: dict[str, str] = {}
     listed: dict[str, NDArray[np.int64]] = {}
     rows: list[NDArray[np.int64]] = []
-    agents: int | None = None       # as the first line that tells says; the others must agree
+    agents: int | None = None       # as the first line with agents says; the others must agree
     for number, line in numbered_lines(file, path):
         key, equals, value = line.partition("=")
         tick = _TICK.match(line)

@@ -126,14 +126,14 @@ class _Events:
         return event
 
     def mapping(self, what: str) -> Iterator[str]:
-        """The keys of a mapping; whoever iterates takes the value after each."""
+        """The keys of a mapping; the caller takes the value after each."""
         self.take(MappingStartEvent, what)
         while not isinstance(self._ahead, MappingEndEvent):
             yield self.scalar("a key")
         self._advance()
 
     def sequence(self, what: str) -> Iterator[None]:
-        """One turn per item of a sequence; whoever iterates takes the item in each."""
+        """One turn per item of a sequence; the caller takes the item in each."""
         self.take(SequenceStartEvent, what)
         while not isinstance(self._ahead, SequenceEndEvent):
             yield

@@ -4,8 +4,8 @@ The folder holds the site's zips as they are (`bg512-map.zip`, `mapf-scen-random
 files (`mine/`). A zip belongs to the set that its name begins with, a folder is a set of its own name, and a map or a
 scenario is addressed as `set/name`. Zips are read in place and never extracted.
 
-What is added is checked first, written aside, and renamed into place: the folder never holds half of anything, and
-what was there stays when something fails. `docs/data.md` is the user's side of this.
+Whatever is added is checked first, written aside, and renamed into place. So the folder never holds half a file, and
+when something fails, the old files stay. `docs/data.md` is the user's side of this.
 """
 
 from __future__ import annotations
@@ -161,9 +161,9 @@ def _find(name: str, extension: str, kind: str) -> str:
 
 
 def add(source: str | Path) -> DataSet:
-    """Copy a zip or a folder of maps and scenarios into the data folder; return its set as it is then.
+    """Copy a zip or a folder of maps and scenarios into the data folder; return the set that it now belongs to.
 
-    A zip keeps its name, a folder becomes the set of its name; what was there under that name is replaced.
+    A zip keeps its name, and a folder becomes the set of its name. Whatever had that name before is replaced.
     """
     path = Path(os.path.abspath(source))        # so that `.` and `maps/..` have a name
     if path.name.startswith(".") or not path.name:

@@ -50,7 +50,7 @@ def rooms(
 ) -> Mask:
     """A building: rooms of `room` to twice `room` cells a side, joined by doors that are `door` cells wide.
 
-    Doors join all rooms without a way round; of the walls left, a share `loops` gets a door too.
+    The first doors join all rooms as a tree. Of the walls that are left, a share `loops` gets a door too.
     """
     width, height = sides(width, height, smallest=8)
     room = whole("room", room, 2, min(width, height) - 2, given=f"{width=}, {height=}")
@@ -94,12 +94,12 @@ def maze(*, seed: int = 0, width: int = 64, height: int = 64, corridor: int = 2,
     south = np.stack([node[:-1].ravel(), node[1:].ravel()], axis=1)
     ends = np.concatenate([east, south])
     is_open = _spanning_tree(rng, ends, node.size) | (rng.random(len(ends)) < loops)
-    # The plan of the maze: nodes on even rows and columns, the walls between them on odd ones.
-    plan = np.zeros((2 * rows - 1, 2 * columns - 1), dtype=np.bool_)
-    plan[::2, ::2] = True
-    plan[::2, 1::2] = is_open[: len(east)].reshape(rows, columns - 1)
-    plan[1::2, ::2] = is_open[len(east) :].reshape(rows - 1, columns)
-    scaled = plan.repeat(_alternating(corridor, rows), axis=0).repeat(_alternating(corridor, columns), axis=1)
+    # The maze in small: nodes on even rows and columns, the walls between them on odd ones.
+    small = np.zeros((2 * rows - 1, 2 * columns - 1), dtype=np.bool_)
+    small[::2, ::2] = True
+    small[::2, 1::2] = is_open[: len(east)].reshape(rows, columns - 1)
+    small[1::2, ::2] = is_open[len(east) :].reshape(rows - 1, columns)
+    scaled = small.repeat(_alternating(corridor, rows), axis=0).repeat(_alternating(corridor, columns), axis=1)
     free = np.zeros((height, width), dtype=np.bool_)
     top, left = (height - scaled.shape[0]) // 2, (width - scaled.shape[1]) // 2
     free[top : top + scaled.shape[0], left : left + scaled.shape[1]] = scaled
@@ -107,9 +107,9 @@ def maze(*, seed: int = 0, width: int = 64, height: int = 64, corridor: int = 2,
 
 
 def caves(*, seed: int = 0, width: int = 96, height: int = 64, blocked: float = 0.44, smoothing: int = 4) -> Mask:
-    """Caves: random rock, smoothed by a cellular automaton, and of what is left open the largest part.
+    """Caves: random rock, smoothed by a cellular automaton; only the largest cave is kept.
 
-    A cell is rock after a step when at least five of the nine cells around it and itself were; off the map is rock.
+    After a step, a cell is rock if at least five cells of the 3 x 3 square around it were. Off the map, all is rock.
     """
     width, height = sides(width, height, smallest=16)
     blocked = share("blocked", blocked, 0.0, 0.5)
@@ -149,8 +149,8 @@ def arena(*, seed: int = 0, width: int = 96, height: int = 64, choke: int = 4) -
     """An arena of a strategy game for two: bases in opposite corners, a contested middle, several ways between.
 
     Terraces are the warped Voronoi regions of thirteen spots, cliffs stand where two of them meet, and ramps that are
-    `choke` cells wide cut through the cliffs. Every passable cell is part of a passable square of that side. Turned by
-    half a turn the map is the same, so neither player has an advantage.
+    `choke` cells wide cut through the cliffs. Every passable cell is part of a passable square of that side. The map
+    looks the same after half a turn, so neither player has an advantage.
     """
     width, height = sides(width, height, smallest=32, largest=1024)
     choke = whole("choke", choke, 2, min(8, width // 8, height // 8), given=f"{width=}, {height=}")
@@ -301,7 +301,7 @@ def _largest_component(free: Mask) -> Mask:
 
 
 def _alternating(corridor: int, nodes: int) -> list[int]:
-    """How many cells each row of a maze's plan takes: corridors, and the single walls between them."""
+    """How many cells each row of the small maze takes: corridors, and the single walls between them."""
     return [corridor, 1] * (nodes - 1) + [corridor]
 
 

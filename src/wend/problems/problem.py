@@ -1,4 +1,4 @@
-"""Problem: a grid, and for every agent a start and a goal. Whatever holds a Problem need not check it again.
+"""Problem: a grid, and for every agent a start and a goal. Code that is given a Problem need not check it again.
 
 Starts are distinct, goals are distinct, all of them are passable cells, and every agent can reach its goal under the
 grid's own rules of movement. An agent may start at its goal, and a cell may be one agent's start and another's goal.
@@ -27,7 +27,7 @@ _SHARED_VERBS = {"starts": "both start at", "goals": "both have their goal at"}
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Problem:
-    """Who stands where, and who wants where. Checked when it is made, and read-only.
+    """Where each agent starts, and where it wants to be. Checked when it is made, and read-only.
 
     >>> grid = Grid.from_text('''
     ...     ...
@@ -113,7 +113,7 @@ class Problem:
 
 
 def _cells_of_points(grid: Grid, what: str, points: Iterable[Point]) -> NDArray[np.int32]:
-    """Turn points into cells. Off the map is said here, because such a point's cell would be some other point's."""
+    """Turn points into cells. A point off the map is refused here, because its cell would be some other point's."""
     cells = []
     for agent, point in enumerate(points):
         try:

@@ -30,7 +30,7 @@ from wend.world.trace import Event, Trace
 def test_what_is_written_is_read_back(name: str, seed: int, tmp_path: Path) -> None:
     trace = random_walk(seed)
     cells = trace.positions().tolist()
-    while len(cells) > 1 and cells[-1] == cells[-2]:    # everybody is home: the plan is over
+    while len(cells) > 1 and cells[-1] == cells[-2]:    # all agents are home: the plan is over
         cells.pop()
 
     write_plan(trace, name, tmp_path / "plan")
