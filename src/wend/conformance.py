@@ -15,7 +15,8 @@ import numpy as np
 
 from wend.errors import ConformanceError, ViolationError
 from wend.kernel import NO_CELL
-from wend.maps.grid import Grid, Point
+from wend.maps.grid import Grid
+from wend.maps.terrain import Point
 from wend.planners.base import Planner
 from wend.world.world import World
 

@@ -351,7 +351,8 @@ def check(
 def _check_foreign(
     file: Path, map: str | None, scen: str | None, connectivity: int, corner_cutting: bool
 ) -> tuple[int, int, list[str]]:
-    from wend.interchange.formats import check_plan, read_plan
+    from wend.interchange.formats import read_plan
+    from wend.interchange.plan import check_plan
     from wend.maps.grid import Grid
     from wend.maps.sources import load_scenario
 

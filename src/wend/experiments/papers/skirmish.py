@@ -21,7 +21,7 @@ from wend.experiments.spec import Job
 from wend.experiments.store import Row
 from wend.groups.map_marker import CAP, FACTOR, mark_paths
 from wend.groups.skirmish import Outcome, Skirmish
-from wend.maps.grid import Point
+from wend.maps.terrain import Point
 from wend.problems.scenarios import Group, marker_scenario
 
 PAST_TREE = 3       # rows from the tree to the nearest of the enemies
