@@ -19,7 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from wend import __version__
-from wend.experiments.measures import Measure
+from wend.metrics import Measure
 
 if TYPE_CHECKING:
     from rich.console import Console

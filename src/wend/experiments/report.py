@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from wend.errors import FormatError, ParameterError, UnknownNameError
 from wend.experiments import render
-from wend.experiments.measures import Measure
 from wend.experiments.results import Entries, Entry, Key, Line, Mean, Results, line_through, mean_of, quoted
 from wend.experiments.spec import SCALES, Claim, Figure, PaperNumber, Spec, Table
 from wend.experiments.store import Store
+from wend.metrics import Measure
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -78,7 +78,7 @@ class Report:
     done: int                   # jobs that have a result, the failed ones included
     failed: int
     illegal: int                # runs in which the referee found a violation
-    missing: list[str]          # algorithms that the spec names and nobody has registered yet
+    missing: list[str]          # algorithms that the spec names and that are not registered yet
     versions: list[str]
     commits: list[str]
     cpus: list[str]

@@ -11,13 +11,13 @@ import pytest
 from rich.console import Console
 
 from wend.errors import FormatError, ParameterError, UnknownNameError
-from wend.experiments.measures import Measure
 from wend.experiments.render import _value
 from wend.experiments.report import Report, make_report
 from wend.experiments.results import Mean, line_through, mean_of, student_quantile
 from wend.experiments.spec import AlgorithmSpec, Claim, Figure, PaperNumber, Scale, Spec, Table, View
 from wend.experiments.store import COLUMNS, SCHEMA, Store
 from wend.maps.grid import Grid
+from wend.metrics import Measure
 
 METRICS = ["reached_rate", "cycles"]
 PLAIN = AlgorithmSpec("lra", label="plain")
