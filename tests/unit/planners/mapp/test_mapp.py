@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from tests.reference.mapp import ReferenceMapp, replay, solve
 from wend import Grid, Problem, World, create, provable
-from wend.cli.app import app
+from wend.cli import app
 from wend.errors import UnknownNameError
 from wend.planners.base import Promise
 from wend.planners.mapp import repositioning, sliding
@@ -415,7 +415,7 @@ def test_an_order_renews_the_plan_and_the_promise() -> None:
     world.order(1, (3, 3))
     world.tick()
     assert (world.planner.counters()["provable"], world.planner.counters()["repaths"]) == (2, 1)
-    assert world.planner.promises() == [Verdict(agent, True, "", None) for agent in (0, 1)]
+    assert world.planner.promises() == [Promise(agent, True, "", None) for agent in (0, 1)]
     assert world.run(max_ticks=60) == "done"
 
 
