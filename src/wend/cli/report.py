@@ -45,20 +45,21 @@ def print_report(
     markdown: Path | None = None,
 ) -> None:
     """Make the report of the results in a folder, print it, and write it to the files that are named."""
+    from wend.experiments.render import to_console, to_html, to_markdown
     from wend.experiments.report import make_report
     from wend.experiments.store import Store
     from wend.files import replacing
 
     made = make_report(spec, Store(folder), scale=scale, baseline=baseline)
-    for path, text in ((html, made.to_html), (markdown, made.to_markdown)):
+    for path, render in ((html, to_html), (markdown, to_markdown)):
         if path is not None:
             with replacing(path) as file:
-                file.write(text().encode())
+                file.write(render(made).encode())
             print(f"written to {path}", file=sys.stderr)
     if json:
         print_json(made.to_json())
     else:
-        made.print(result_console())
+        to_console(made, result_console())
 
 
 def results_folder(spec: Spec, out: Path | None) -> Path:

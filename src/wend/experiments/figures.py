@@ -21,7 +21,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter
 
 if TYPE_CHECKING:
-    from wend.experiments.report import Sheet
+    from wend.experiments.findings import Sheet
     from wend.experiments.results import Mean
 
 _PAGE_COLOUR = "#010203"    # replaced by the page's text colour in the finished drawing

@@ -19,13 +19,12 @@ from rich.table import Table
 from rich.text import Text
 
 from wend import __version__
+from wend.experiments.findings import Comparison, Report, Ruling, Sheet
+from wend.experiments.results import Entry, Key
 from wend.metrics import Measure
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-    from wend.experiments.report import Comparison, Report, Ruling, Sheet
-    from wend.experiments.results import Entry, Key
 
 NOTHING = "-"
 NOT_MEASURED = "not measured"
