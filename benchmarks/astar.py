@@ -20,7 +20,8 @@ from w9_pathfinding.pf import AStar as W9AStar  # type: ignore[import-untyped]
 from benchmarks.maps import large_map, random_points
 from benchmarks.measure import Row, best_seconds
 from wend import shortest_path
-from wend.maps.grid import Grid, Point
+from wend.maps.grid import Grid
+from wend.maps.terrain import Point
 
 QUERIES = 200
 FEW_QUERIES = 20

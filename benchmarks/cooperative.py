@@ -21,8 +21,8 @@ from w9_pathfinding.mapf import HCAStar, WHCAStar  # type: ignore[import-untyped
 from benchmarks.measure import Row, best_seconds
 from wend import Grid, Problem, World, metrics
 from wend.errors import DataError, UnknownNameError
-from wend.maps.grid import Point
 from wend.maps.sources import load_scenario
+from wend.maps.terrain import Point
 from wend.planners import registry
 from wend.problems.scenarios import make_problem
 from wend.rules import Judge

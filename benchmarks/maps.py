@@ -8,7 +8,8 @@ import sys
 import numpy as np
 
 from wend.errors import DataError, UnknownNameError
-from wend.maps.grid import Grid, Point
+from wend.maps.grid import Grid
+from wend.maps.terrain import Point
 
 BENCHMARK_MAP = "bg512/AR0414SR"
 GENERATED_MAP = "caves:width=512,height=512,seed=0"

@@ -11,7 +11,7 @@ from benchmarks.measure import Row, best_seconds
 COMMANDS = {
     "numba": ("import numba",),
     "import": ("import wend; wend.World",),
-    "help": ("from wend.cli.app import main; main()", "--help"),
+    "help": ("from wend.cli import main; main()", "--help"),
 }
 
 

@@ -31,7 +31,8 @@ from numpy.typing import NDArray
 from wend.errors import ParameterError, UnknownNameError
 from wend.kernel import NO_AGENT, NO_CELL
 from wend.kernel.arrays import flags, int32
-from wend.maps.grid import Grid, Point
+from wend.maps.grid import Grid
+from wend.maps.terrain import Point
 
 _SLICE_EXPANSIONS = 2_000       # nodes expanded between two looks at the clock; about 0.2 ms
 _UNLIMITED = 2**62

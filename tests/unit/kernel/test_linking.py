@@ -14,50 +14,55 @@ import numba
 import numpy as np
 import pytest
 
-from wend.kernel import compiling, jit, scramble
+from wend.kernel import compiling, scramble
 from wend.kernel.linking import TESTED, Kernel
 
 pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 
 
-@jit
-def twice(values, k):
-    return 2 * values[k]
+def uncached(function) -> Kernel:
+    return Kernel(function, {}, {"nopython": True, "no_cfunc_wrapper": True, "_nrt": False})
 
 
-@jit
-def by_range(values):
-    total = 0
-    for k in range(values.size):
-        total += twice(values, k)
-    return total
+@pytest.fixture
+def kernels() -> tuple[Kernel, Kernel, Kernel]:
+    """A kernel that is called with an int64, an int32 and a literal; one that calls it; and one on top of that."""
+
+    @uncached
+    def twice(values, k):
+        return 2 * values[k]
+
+    @uncached
+    def by_range(values):
+        total = 0
+        for k in range(values.size):
+            total += twice(values, k)
+        return total
+
+    @uncached
+    def both(values, order):
+        total = by_range(values) + twice(values, 0)
+        for k in order:
+            total += twice(values, k)
+        return total
+
+    return twice, by_range, both
 
 
-@jit
-def by_lookup(values, order):
-    total = twice(values, 0) * 0
-    for k in order:
-        total += twice(values, k)
-    return total
+def test_a_kernel_that_kernels_call_is_compiled_once_and_never_for_python(kernels) -> None:
+    twice, by_range, both = kernels
+    assert both(np.arange(5), np.arange(5, dtype=np.int32)) == 40
+    assert [len(kernel.part.overloads) for kernel in (twice, by_range)] == [1, 1]
+    assert [len(kernel.overloads) for kernel in kernels] == [0, 0, 1]
 
 
-@jit
-def both(values, order):
-    return by_range(values) + by_lookup(values, order)
-
-
-def test_a_kernel_that_kernels_call_is_compiled_once_and_never_for_python() -> None:
-    values, order = np.arange(5), np.arange(5, dtype=np.int32)
-    assert both(values, order) == 40
-    assert len(twice.part.overloads) == 1       # k is an int64, an int32 and a literal
-    assert len(twice.overloads) == 0
-
-
-def test_a_kernel_can_be_called_from_python_as_well() -> None:
+def test_a_kernel_can_be_called_from_python_as_well(kernels) -> None:
+    twice, by_range, both = kernels
     values = np.arange(5)
     assert both(values, np.arange(3, dtype=np.int32)) == 26
     assert [twice(values, 3), by_range(values)] == [6, 20]
-    assert (len(twice.overloads), len(twice.part.overloads)) == (1, 1)
+    assert [len(kernel.overloads) for kernel in kernels] == [1, 1, 1]
+    assert len(twice.part.overloads) == 1
 
 
 def test_kernels_are_copied_and_pickled() -> None:
