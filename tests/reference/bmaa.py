@@ -12,7 +12,8 @@ from tests.reference.grid import legal_steps
 from tests.reference.make_way import settle
 from tests.reference.real_time import Mind, learn, search
 from wend.kernel import scramble
-from wend.maps.grid import CARDINAL_COST, DX, DY, Grid, Point
+from wend.maps.grid import Grid
+from wend.maps.terrain import CARDINAL_COST, DX, DY, Point
 
 
 @dataclass

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from tests.reference.astar import empty_map_cost
 from tests.reference.grid import legal_steps
-from wend.maps.grid import CARDINAL_COST, DIAGONAL_COST, DX, DY, Grid, Point
+from wend.maps.grid import Grid
+from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, DX, DY, Point
 
 Neighbours = Callable[[Point], Iterable[tuple[int, Point]]]     # (direction, place) of every step, in their order
 

@@ -9,7 +9,7 @@ import pytest
 
 from wend import Grid, World, create, metrics
 from wend.maps.generators import random_map
-from wend.maps.grid import Point
+from wend.maps.terrain import Point
 from wend.planners.bmaa.real_time import heuristic, pages_left
 
 DEAD_END = "......\n.####.\n....#.\n.####.\n......"

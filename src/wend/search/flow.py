@@ -35,7 +35,8 @@ from numpy.typing import NDArray
 from wend.errors import ParameterError
 from wend.kernel import jit
 from wend.kernel.arrays import allocate, flags, int32, record
-from wend.maps.grid import Grid, GridTables
+from wend.maps.grid import Grid
+from wend.maps.terrain import GridTables
 from wend.search.strong_components import StrongComponents, label_strong_components
 
 GLOBAL = "global"

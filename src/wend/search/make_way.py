@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wend.kernel import NO_AGENT, NO_CELL, jit, scramble
-from wend.maps.grid import CARDINAL_COST
+from wend.maps.terrain import CARDINAL_COST
 from wend.planners.bmaa.blocks import NO_ROW, is_known
 from wend.planners.bmaa.real_time import heuristic
 

@@ -2,12 +2,12 @@
 """Paths that agents follow move by move, however long they are.
 
 A path is a stack of directions with the next move on top: moves are taken off it, and a detour is put in front of it.
-Ten moves make a chunk, one int64; the chunk on top is kept with its agent, those that follow are in a pool that all
+Ten moves make a packet, one int64; the packet on top is kept with its agent, those that follow are in a pool that all
 agents share. So a path takes a byte per move, a long one takes no space away from others, and no array is copied when
 the pool grows. A planner asks `has_space` before it writes a path, and calls `with_space` if there is none.
 
-`cell = start; chunk = paths.top[agent]` and then, for every move that is left, `direction(chunk)` and
-`chunk = after(paths, chunk)` walk down a path without changing it.
+`cell = start; packet = paths.top[agent]` and then, for every move that is left, `direction(packet)` and
+`packet = after(paths, packet)` walk down a path without changing it.
 
 Prefixes of a path whose length has a small bound need none of this: they are rows of directions.
 """
@@ -21,26 +21,26 @@ import numpy as np
 from wend.kernel import jit
 from wend.kernel.arrays import allocate, int32, int64, record
 from wend.kernel.pools import Pool, carry, enlarged, get, make_pool, put
-from wend.maps.grid import GridTables
+from wend.maps.terrain import GridTables
 
-_IN_A_CHUNK = 10                # moves
-_SHIFT = 31                     # above the moves of a chunk: the number of the chunk that follows, 0 if none does
-_MOVES = (1 << _SHIFT) - 1      # the moves, three bits each, the next one lowest, under a leading 1
-_EMPTY = 1                      # a chunk without moves; so is chunk 0
-_FULL = 1 << 3 * _IN_A_CHUNK    # the leading 1 of a chunk with all its moves
-_FIRST_CHUNKS = 1 << 12         # chunks that there is space for before the pool grows
+_IN_A_PACKET = 10                # moves
+_SHIFT = 31                      # above the moves of a packet: the number of the packet that follows, 0 if none does
+_MOVES = (1 << _SHIFT) - 1       # the moves, three bits each, the next one lowest, under a leading 1
+_EMPTY = 1                       # a packet without moves; so is packet 0
+_FULL = 1 << 3 * _IN_A_PACKET    # the leading 1 of a packet with all its moves
+_FIRST_PACKETS = 1 << 12         # packets that there is space for before the pool grows
 
 
 class Paths(NamedTuple):
     """The path of each agent."""
 
     left: Annotated[np.ndarray, int32("agents")]                # moves to go; set to 0 to forget a path
-    top: Annotated[np.ndarray, int64("agents", fill=_EMPTY)]    # the chunk with the next moves
-    chunks: Pool                                                # those that follow
+    top: Annotated[np.ndarray, int64("agents", fill=_EMPTY)]    # the packet with the next moves
+    packets: Pool                                               # those that follow
     counts: Annotated[
         np.ndarray,
         record(
-            "used",     # chunks of the pool that were ever used, chunk 0 included
+            "used",     # packets of the pool that were ever used, packet 0 included
             "spares",   # how many of these were given back,
             "spare",    # ... and the first of them, which are chained as those of a path are
         ),
@@ -49,57 +49,57 @@ class Paths(NamedTuple):
 
 def make_paths(cells: int) -> Paths:
     """No agents yet, and space for paths on a map of so many cells: for two of the longest at least."""
-    chunks = max(_FIRST_CHUNKS, 2 * cells // _IN_A_CHUNK + 8)
-    paths = allocate(Paths, {"chunks": make_pool(chunks)}, agents=0)
-    paths.chunks.items[0] = _EMPTY
+    packets = max(_FIRST_PACKETS, 2 * cells // _IN_A_PACKET + 8)
+    paths = allocate(Paths, {"packets": make_pool(packets)}, agents=0)
+    paths.packets.items[0] = _EMPTY
     paths.counts[0].used = 1
     return paths
 
 
 def with_space(paths: Paths) -> Paths:
     """The same paths with space for twice as many moves."""
-    return paths._replace(chunks=enlarged(paths.chunks))
+    return paths._replace(packets=enlarged(paths.packets))
 
 
 @jit
 def has_space(paths, moves):
     """Whether so many moves can be put in front of a path."""
     counts = paths.counts[0]
-    return moves // _IN_A_CHUNK + 2 <= counts.spares + paths.chunks.items.size - counts.used
+    return moves // _IN_A_PACKET + 2 <= counts.spares + paths.packets.items.size - counts.used
 
 
 @jit
-def direction(chunk):
-    """The next of a chunk's moves."""
-    return chunk & 7
+def direction(packet):
+    """The next of a packet's moves."""
+    return packet & 7
 
 
 @jit
-def after(paths, chunk):
-    """The chunk at hand when the next move of `chunk` is made."""
-    moves = chunk & _MOVES
-    return chunk - moves + (moves >> 3) if moves >> 3 != _EMPTY else get(paths.chunks, chunk >> _SHIFT)
+def after(paths, packet):
+    """The packet at hand when the next move of `packet` is made."""
+    moves = packet & _MOVES
+    return packet - moves + (moves >> 3) if moves >> 3 != _EMPTY else get(paths.packets, packet >> _SHIFT)
 
 
 @jit
 def _give_back(paths, number):
-    """Put a chunk to those that may be used again. Mutates: paths."""
+    """Put a packet to those that may be used again. Mutates: paths."""
     counts = paths.counts[0]
-    put(paths.chunks, number, counts.spare << _SHIFT)
+    put(paths.packets, number, counts.spare << _SHIFT)
     counts.spare = number
     counts.spares += 1
 
 
 @jit
-def _new_chunk(paths):
-    """The number of a chunk that no path uses. Mutates: paths."""
+def _new_packet(paths):
+    """The number of a packet that no path uses. Mutates: paths."""
     counts = paths.counts[0]
     if counts.spares > 0:
         number = counts.spare
-        counts.spare = get(paths.chunks, number) >> _SHIFT
+        counts.spare = get(paths.packets, number) >> _SHIFT
         counts.spares -= 1
         return number
-    carry(paths.chunks, 2)
+    carry(paths.packets, 1)
     counts.used += 1
     return counts.used - 1
 
@@ -107,26 +107,26 @@ def _new_chunk(paths):
 @jit
 def take_move(paths, agent):
     """Take the next move off a path that has one. Mutates: paths."""
-    chunk = paths.top[agent]
-    paths.top[agent] = after(paths, chunk)
-    if (chunk & _MOVES) >> 3 == _EMPTY and chunk >> _SHIFT != 0:
-        _give_back(paths, chunk >> _SHIFT)          # what it held is on top now
+    packet = paths.top[agent]
+    paths.top[agent] = after(paths, packet)
+    if (packet & _MOVES) >> 3 == _EMPTY and packet >> _SHIFT != 0:
+        _give_back(paths, packet >> _SHIFT)          # what it held is on top now
     paths.left[agent] -= 1
-    return direction(chunk)
+    return direction(packet)
 
 
 @jit
 def put_move(paths, agent, d):
     """Put a move in front of a path. Mutates: paths."""
-    chunk = paths.top[agent]
-    moves = chunk & _MOVES
+    packet = paths.top[agent]
+    moves = packet & _MOVES
     if moves >= _FULL:
-        number = _new_chunk(paths)
-        put(paths.chunks, number, chunk)
-        chunk, moves = number << _SHIFT, _EMPTY
+        number = _new_packet(paths)
+        put(paths.packets, number, packet)
+        packet, moves = number << _SHIFT, _EMPTY
     else:
-        chunk -= moves
-    paths.top[agent] = chunk | moves << 3 | d
+        packet -= moves
+    paths.top[agent] = packet | moves << 3 | d
     paths.left[agent] += 1
 
 
@@ -139,7 +139,7 @@ def shorten(paths, agent, moves):
         return
     number = paths.top[agent] >> _SHIFT
     while number != 0:
-        following = get(paths.chunks, number) >> _SHIFT
+        following = get(paths.packets, number) >> _SHIFT
         _give_back(paths, number)
         number = following
     paths.top[agent] = _EMPTY
@@ -149,10 +149,10 @@ def shorten(paths, agent, moves):
 @jit
 def _write_cells(tables, paths, agent, cell, cells):
     """Write the cells that a path leads to from `cell`. Mutates: cells."""
-    chunk = paths.top[agent]
+    packet = paths.top[agent]
     for k in range(paths.left[agent]):
-        cell += tables.offset[direction(chunk)]
-        chunk = after(paths, chunk)
+        cell += tables.offset[direction(packet)]
+        packet = after(paths, packet)
         cells[k] = cell
 
 
@@ -183,13 +183,13 @@ def is_walkable(tables, cells):
 def drop_cut_paths(tables, start, paths):
     """Forget the paths that an edit of the map made illegal; start[agent] is where each begins. Mutates: paths."""
     for agent in range(start.size):
-        cell, chunk = start[agent], paths.top[agent]
+        cell, packet = start[agent], paths.top[agent]
         for _ in range(paths.left[agent]):
-            if not tables.moves[cell] >> direction(chunk) & 1:
+            if not tables.moves[cell] >> direction(packet) & 1:
                 paths.left[agent] = 0
                 break
-            cell += tables.offset[direction(chunk)]
-            chunk = after(paths, chunk)
+            cell += tables.offset[direction(packet)]
+            packet = after(paths, packet)
 
 
 @jit

@@ -11,7 +11,7 @@ from wend import Grid, World, create, shortest_path
 from wend.errors import ParameterError, UnknownNameError
 from wend.kernel import NO_AGENT
 from wend.maps.generators import random_map
-from wend.maps.grid import Point
+from wend.maps.terrain import Point
 from wend.planners.base import Intent
 from wend.planners.far import far
 from wend.search import paths
@@ -255,17 +255,17 @@ def test_a_proxy_path_is_searched_within_the_budget_too() -> None:
 
 @pytest.mark.small
 def test_paths_that_the_first_pool_has_no_space_for_make_it_grow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Five agents follow each other through a serpentine, with 427 moves each."""
+    """Seven agents follow each other through a serpentine, with 427 moves each."""
     growths = []
-    monkeypatch.setattr(paths, "_FIRST_CHUNKS", 1)
+    monkeypatch.setattr(paths, "_FIRST_PACKETS", 1)
     monkeypatch.setattr(far, "with_space", lambda full: growths.append(full) or paths.with_space(full))
     serpentine = "\n".join(["." * 60, "@" * 59 + ".", "." * 60, "." + "@" * 59] * 4)
     world = World(Grid.from_text(serpentine), "far")
-    for x in range(0, 10, 2):
-        world.add((8 - x, 0), (51 + x, 14))
+    for x in range(0, 14, 2):
+        world.add((12 - x, 0), (47 + x, 14))
     assert world.run(max_ticks=1_000) == "done"
     assert len(growths) == 1
-    assert world.ticks == 7 * 59 + 14 + 4           # the last one waits a tick for each of those before it
+    assert world.ticks == 7 * 59 + 14 + 6           # the last one waits a tick for each of those before it
 
 
 @pytest.mark.small

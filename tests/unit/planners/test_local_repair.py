@@ -63,14 +63,14 @@ def test_a_budget_spreads_the_same_searches_over_ticks() -> None:
 
 @pytest.mark.small
 def test_paths_that_the_first_pool_has_no_space_for_make_it_grow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Five agents follow each other through a serpentine, with 427 moves each."""
+    """Seven agents follow each other through a serpentine, with 427 moves each."""
     growths = []
-    monkeypatch.setattr(paths, "_FIRST_CHUNKS", 1)
+    monkeypatch.setattr(paths, "_FIRST_PACKETS", 1)
     monkeypatch.setattr(local_repair, "with_space", lambda full: growths.append(full) or paths.with_space(full))
     serpentine = "\n".join(["." * 60, "@" * 59 + ".", "." * 60, "." + "@" * 59] * 4)
     world = World(Grid.from_text(serpentine), "lra")
-    for x in range(0, 10, 2):
-        world.add((8 - x, 0), (51 + x, 14))
+    for x in range(0, 14, 2):
+        world.add((12 - x, 0), (47 + x, 14))
     assert world.run(max_ticks=1_000) == "done"
     assert len(growths) == 1
     assert world.ticks == 7 * 59 + 14

@@ -9,7 +9,7 @@ from tests.reference import make_way as reference
 from tests.reference.bmaa import BlockMind, ReferenceBmaa, Walker
 from wend import Grid
 from wend.kernel import NO_AGENT, NO_CELL
-from wend.maps.grid import Point
+from wend.maps.terrain import Point
 from wend.planners.base import Agents
 from wend.planners.bmaa.real_time import make_learned, with_agents
 from wend.rules import Judge

@@ -10,37 +10,37 @@ from wend.search.paths import Paths, cells_ahead, is_walkable
 
 
 def moves_of(paths: Paths, agent: int) -> list[int]:
-    chunk, moves = paths.top[agent], []
+    packet, moves = paths.top[agent], []
     for _ in range(paths.left[agent]):
-        moves.append(int(stacks.direction(chunk)))
-        chunk = stacks.after(paths, chunk)
+        moves.append(int(stacks.direction(packet)))
+        packet = stacks.after(paths, packet)
     return moves
 
 
 @pytest.mark.small
 def test_paths_are_stacks_of_moves_while_the_pool_grows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stacks, "_FIRST_CHUNKS", 1)
+    monkeypatch.setattr(stacks, "_FIRST_PACKETS", 1)
     rng = np.random.default_rng(4)
     paths = grown(stacks.make_paths(40), agents=5)
     reference: list[list[int]] = [[] for _ in range(5)]
     growths = 0
-    for _ in range(400):
+    for _ in range(200):
         agent, what = int(rng.integers(5)), rng.random()
         if what < 0.6:
-            moves = rng.integers(0, 8, int(rng.integers(1, 40))).tolist()
+            moves = rng.integers(0, 8, int(rng.integers(1, 200))).tolist()
             while not stacks.has_space(paths, len(moves)):
-                before = paths.chunks.items
+                before = paths.packets.items
                 paths = stacks.with_space(paths)
-                assert paths.chunks.older is before         # nothing was copied
+                assert paths.packets.older is before         # nothing was copied
                 growths += 1
             for d in moves:
                 stacks.put_move(paths, agent, d)
                 reference[agent].insert(0, d)
         elif what < 0.9:
-            for _ in range(min(int(rng.integers(1, 30)), len(reference[agent]))):
+            for _ in range(min(int(rng.integers(1, 90)), len(reference[agent]))):
                 assert stacks.take_move(paths, agent) == reference[agent].pop(0)
         elif what < 0.96:
-            kept = min(int(rng.integers(0, 25)), len(reference[agent]))
+            kept = min(int(rng.integers(0, 99)), len(reference[agent]))
             stacks.shorten(paths, agent, kept)
             reference[agent] = reference[agent][len(reference[agent]) - kept :]
         else:
@@ -52,7 +52,7 @@ def test_paths_are_stacks_of_moves_while_the_pool_grows(monkeypatch: pytest.Monk
     assert growths >= 3
     for agent in range(5):
         stacks.shorten(paths, agent, 0)
-    assert paths.counts[0].spares == paths.counts[0].used - 1       # no chunk was lost
+    assert paths.counts[0].spares == paths.counts[0].used - 1       # no packet was lost
 
 
 @pytest.mark.small

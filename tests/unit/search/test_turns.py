@@ -8,7 +8,7 @@ from wend.kernel import FOUND, OUT_OF_BUDGET, UNREACHABLE
 from wend.kernel.allowance import allow, spent
 from wend.kernel.arrays import grown
 from wend.maps.generators import random_map
-from wend.maps.grid import Point
+from wend.maps.terrain import Point
 from wend.search import paths as stacks
 from wend.search import turns
 from wend.search.astar import NO_LIMIT
@@ -60,11 +60,13 @@ def test_a_search_with_a_limit_of_its_own_is_given_up_there() -> None:
 
 @pytest.mark.small
 def test_a_path_is_put_in_front_of_what_is_kept_when_there_is_space(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stacks, "_FIRST_CHUNKS", 1)
+    monkeypatch.setattr(stacks, "_FIRST_PACKETS", 1)
     grid = Grid(np.ones((2, 120)))
     its, paths = turns.make_turns(grid.size), grown(stacks.make_paths(2), agents=2)
-    for _ in range(60):
-        stacks.put_move(paths, 0, 1)
+    for agent, moves in ((0, 60), (1, 500)):
+        for _ in range(moves):
+            stacks.put_move(paths, agent, 1)
+    assert not stacks.has_space(paths, 91)
     turns.begin_search(grid.tables, its, JOIN, grid.cell(0, 1), grid.cell(90, 0), 0, 0)
     allow(its.allowance, NO_LIMIT)
     assert turns.search_on(grid.tables, its, NO_LIMIT) == FOUND

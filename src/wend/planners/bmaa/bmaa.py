@@ -65,7 +65,7 @@ from numpy.typing import NDArray
 
 from wend.kernel import NO_AGENT, NO_CELL, jit, scramble
 from wend.kernel.threads import Threads
-from wend.maps.grid import GridTables
+from wend.maps.terrain import GridTables
 from wend.planners.base import Budget, Planner, Proposal, State, parameter
 from wend.planners.bmaa.blocks import NO_ROW, BlockDistances, reach
 from wend.planners.bmaa.real_time import (

@@ -25,7 +25,8 @@ import numpy as np
 
 from wend.errors import NoPathError, ParameterError
 from wend.kernel import NO_AGENT, jit
-from wend.maps.grid import CARDINAL_COST, DIAGONAL_COST, DX, DY, Grid, Point, empty_map_cost
+from wend.maps.grid import Grid
+from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, DX, DY, Point, empty_map_cost
 from wend.planners.bmaa.blocks import NO_ROW, UNIT_SHIFT, Blocks, Ways, block_cost, no_blocks
 from wend.search.astar import Path
 from wend.search.open_list import OpenList, clear, drop_first, first, is_empty, make_open_list, push

@@ -86,11 +86,11 @@ def request(moment, traffic, agent):
     paths, reserved, waits = traffic.paths, traffic.reserved, traffic.waits
     time = max(reserved.since[agent] + reserved.steps[agent], now)      # when it has made what it has reserved
     moves = min(traffic.rules.reservation - (time - now), paths.left[agent])
-    cell, chunk = traffic.origin[agent], paths.top[agent]
+    cell, packet = traffic.origin[agent], paths.top[agent]
     for j in range(1, moves + 1):
         before = cell
-        cell += tables.offset[direction(chunk)]
-        chunk = after(paths, chunk)
+        cell += tables.offset[direction(packet)]
+        packet = after(paths, packet)
         if cell == waits.left[agent]:
             return waits.left_for[agent]
         other = other_at(table, cell, time + j, agent)

@@ -43,10 +43,10 @@ def _need(agents, traffic, agent):
 @jit
 def _place_ahead(tables, traffic, agent, moves):
     """The cell so many moves ahead on an agent's path."""
-    cell, chunk = traffic.origin[agent], traffic.paths.top[agent]
+    cell, packet = traffic.origin[agent], traffic.paths.top[agent]
     for _ in range(moves):
-        cell += tables.offset[direction(chunk)]
-        chunk = after(traffic.paths, chunk)
+        cell += tables.offset[direction(packet)]
+        packet = after(traffic.paths, packet)
     return cell
 
 

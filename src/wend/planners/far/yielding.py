@@ -14,10 +14,10 @@ _LOOK_AHEAD = 24        # moves of a path that nobody should step aside to
 @jit
 def _moves_until(tables, traffic, agent, cell):
     """After how many moves of its path an agent is on a cell; more than _LOOK_AHEAD if not within so many."""
-    at, chunk = traffic.origin[agent], traffic.paths.top[agent]
+    at, packet = traffic.origin[agent], traffic.paths.top[agent]
     for k in range(min(_LOOK_AHEAD, traffic.paths.left[agent])):
-        at += tables.offset[direction(chunk)]
-        chunk = after(traffic.paths, chunk)
+        at += tables.offset[direction(packet)]
+        packet = after(traffic.paths, packet)
         if at == cell:
             return k + 1
     return _LOOK_AHEAD + 1

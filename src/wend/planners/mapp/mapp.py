@@ -350,7 +350,20 @@ class Mapp(Planner):
         return dict(self._counters)
 
     def promises(self) -> list[Promise]:
-        """Who of the agents that move was promised to arrive when the last plan was made, and if not, why."""
+        """Which of the agents that move were promised to arrive when the last plan was made, and if not, why.
+
+        Before the first plan the answer is for the agents as they stand now.
+        """
+        if self._plans_made == 0:
+            agents = self.state.agents
+            fixed = (agents.cell != NO_CELL) & (~agents.controlled | agents.pinned & (agents.cell == agents.goal))
+            units = np.flatnonzero((agents.cell != NO_CELL) & ~fixed)
+            starts, obstacles = agents.cell[units], agents.cell[fixed]
+            pathfinder = self._find_alternates()
+            with pathfinder.alternates.lock:
+                goals = _without_twins(starts, agents.goal[units])
+                plans = self._find_paths(pathfinder, starts, goals, obstacles, only_provable=False)
+            return _promises_on(self.state.grid, units, plans)
         return list(self._verdicts)
 
     # --- events ------------------------------------------------------------------------------------------------------

@@ -32,7 +32,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wend.kernel import UNREACHABLE, jit
-from wend.maps.grid import CARDINAL_COST, Grid
+from wend.maps.grid import Grid
+from wend.maps.terrain import CARDINAL_COST
 from wend.planners.mapp import compaction
 from wend.search.flood import count_moves
 from wend.search.open_list import OpenList, clear, drop_first, first, is_empty, make_open_list, push

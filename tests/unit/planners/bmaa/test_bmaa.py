@@ -7,7 +7,7 @@ from tests.reference.bmaa import ReferenceBmaa
 from wend import Grid, World, create
 from wend.errors import ParameterError, UnknownNameError
 from wend.maps.generators import random_map
-from wend.maps.grid import Point
+from wend.maps.terrain import Point
 from wend.planners.bmaa.bmaa import Bmaa
 from wend.planners.bmaa.real_time import heuristic, pages_left
 

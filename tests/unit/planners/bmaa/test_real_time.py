@@ -87,7 +87,7 @@ def test_one_agent_walks_as_the_reference_does() -> None:
 def test_values_of_a_lone_agent_only_rise_and_never_too_high() -> None:
     """h(n) never falls, never exceeds the true cost, and is 0 on the goal."""
     from tests.reference.astar import astar
-    from wend.maps.grid import CARDINAL_COST, DIAGONAL_COST
+    from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST
 
     grid = Grid.from_text("........\n.######.\n......#.\n.######.\n........\n.######.")
     goal = (7, 2)
