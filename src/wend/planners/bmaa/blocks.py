@@ -277,7 +277,7 @@ class BlockDistances:
     """The blocks of a grid, and the rows of the goals in use.
 
     `rows` is replaced when it grows: in `reserve`, for more goals at a time, and in `cells_changed`, for more groups.
-    The latter copies the table, but only after edits have made half as many groups again as there were at first.
+    The latter copies the table, but only when edits have made a quarter more groups than there were at first.
 
     >>> distances = BlockDistances(Grid.from_text("." * 24), 8)
     >>> distances.reserve(1)
@@ -303,7 +303,7 @@ class BlockDistances:
         _build(grid.tables, self._free, self.blocks, self._labels)
         self.rows = allocate(DistanceRows, rows=0, columns=0)
         names = int(self.blocks.counts[0].names)
-        self._make_columns(names + names // 2 + 64)
+        self._make_columns(names + names // 4 + 64)
 
     def reserve(self, rows: int) -> None:
         """Make sure that so many rows can be acquired at the same time."""

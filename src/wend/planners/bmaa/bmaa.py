@@ -54,32 +54,32 @@ from wend.maps.grid import GridTables
 from wend.planners.base import Budget, Intent, Planner, Proposal, State, parameter
 from wend.planners.bmaa.beliefs import Beliefs
 from wend.planners.bmaa.real_time import Learned, knows_distance
-from wend.planners.bmaa.search_phase import Pace, Prefixes, Searches, Traffic
-from wend.planners.bmaa.surge import Line, follow_phase, wish_phase
+from wend.planners.bmaa.search_phase import Pace, Prefixes, Searches, Standing
+from wend.planners.bmaa.surge import Seniority, follow_phase, wish_phase
 from wend.search.flow import GLOBAL, LOCAL, Flow
 from wend.search.make_way import make_crowd, settle
 from wend.search.paths import drop_cut_routes
 
 
 @jit
-def begin_tick(agents, traffic, next_cell):
-    """Put all agents where they stand; the program has moved its own. Mutates: traffic."""
-    traffic.counts[0].left = agents.cell.size
-    for agent in range(traffic.stands.size):
-        if traffic.stands[agent] != NO_CELL:
-            traffic.taken[traffic.stands[agent]] = NO_AGENT
+def begin_tick(agents, standing, next_cell):
+    """Put all agents where they stand; the program has moved its own. Mutates: standing."""
+    standing.counts[0].left = agents.cell.size
+    for agent in range(standing.stands.size):
+        if standing.stands[agent] != NO_CELL:
+            standing.taken[standing.stands[agent]] = NO_AGENT
     for agent in range(agents.cell.size):
-        traffic.stands[agent] = next_cell[agent]
+        standing.stands[agent] = next_cell[agent]
         if next_cell[agent] != NO_CELL:
-            traffic.taken[next_cell[agent]] = agent
+            standing.taken[next_cell[agent]] = agent
 
 
 @jit
-def _move_to(traffic, agent, target, next_cell):
-    """Let an agent stand somewhere else. Mutates: traffic, next_cell."""
-    traffic.taken[traffic.stands[agent]] = NO_AGENT
-    traffic.taken[target] = agent
-    traffic.stands[agent] = target
+def _move_to(standing, agent, target, next_cell):
+    """Let an agent stand somewhere else. Mutates: standing, next_cell."""
+    standing.taken[standing.stands[agent]] = NO_AGENT
+    standing.taken[target] = agent
+    standing.stands[agent] = target
     next_cell[agent] = target
 
 
@@ -94,26 +94,26 @@ def _is_ahead(tables, prefixes, agent, target, cell):
 
 
 @jit
-def push_aside(tables, prefixes, traffic, agent, pushed, next_cell):
-    """Move the agent that is on another one's next cell to a free neighbour, if any. Mutates: traffic, next_cell."""
-    here = traffic.stands[pushed]
+def push_aside(tables, prefixes, standing, agent, pushed, next_cell):
+    """Move the agent that is on another one's next cell to a free neighbour, if any. Mutates: standing, next_cell."""
+    here = standing.stands[pushed]
     refuge = NO_CELL
     for d in range(8):
         if tables.moves[here] >> d & 1:
             beside = here + tables.offset[d]
-            if traffic.taken[beside] == NO_AGENT:
+            if standing.taken[beside] == NO_AGENT:
                 if not _is_ahead(tables, prefixes, agent, here, beside):
                     refuge = beside
                     break
                 if refuge == NO_CELL:
                     refuge = beside
     if refuge != NO_CELL:
-        _move_to(traffic, pushed, refuge, next_cell)
+        _move_to(standing, pushed, refuge, next_cell)
 
 
 @jit
-def execution_phase(tables, agents, prefixes, traffic, push, replans, next_cell, waits_for):
-    """Alg. 2, l. 5-15: let agents take a step, one after the other. Mutates: prefixes, traffic, next_cell, waits_for.
+def execution_phase(tables, agents, prefixes, standing, push, replans, next_cell, waits_for):
+    """Alg. 2, l. 5-15: let agents take a step, one after the other. Mutates: prefixes, standing, next_cell, waits_for.
 
     `tables` are the grid's own: prefixes keep to the streets already, and an agent that is pushed need not.
     """
@@ -121,7 +121,7 @@ def execution_phase(tables, agents, prefixes, traffic, push, replans, next_cell,
         if prefixes.done[agent] == prefixes.length[agent]:                      # l. 6
             continue
         target = agents.cell[agent] + tables.offset[prefixes.step[agent, prefixes.done[agent]]]
-        other = traffic.taken[target]
+        other = standing.taken[target]
         if (
             push
             and other != NO_AGENT
@@ -129,9 +129,9 @@ def execution_phase(tables, agents, prefixes, traffic, push, replans, next_cell,
             and agents.controlled[other]
             and not agents.pinned[other]
         ):
-            push_aside(tables, prefixes, traffic, agent, other, next_cell)      # l. 8-10
-        if traffic.taken[target] == NO_AGENT:                                   # l. 11-13
-            _move_to(traffic, agent, target, next_cell)
+            push_aside(tables, prefixes, standing, agent, other, next_cell)      # l. 8-10
+        if standing.taken[target] == NO_AGENT:                                   # l. 11-13
+            _move_to(standing, agent, target, next_cell)
             prefixes.done[agent] += 1
         else:
             waits_for[agent] = other
@@ -180,9 +180,9 @@ class Bmaa(Planner):
             pace=Pace(self.moves, self.spread, self.make_way),
         )  # fmt: skip
         self._is_edited = False
-        self._traffic = allocate(Traffic, cells=cells, agents=0)
+        self._standing = allocate(Standing, cells=cells, agents=0)
         self._prefixes = allocate(Prefixes, agents=0, expansions=self.expansions)
-        self._line = allocate(Line, agents=0)
+        self._seniority = allocate(Seniority, agents=0)
         self._waits_for = np.zeros(0, np.int32)     # as the last call of `plan` left it
         self._reserve(1)
         for agent in range(state.agents.cell.size):
@@ -199,26 +199,27 @@ class Bmaa(Planner):
             self._is_edited = False
             drop_cut_routes(tables, state.agents, prefixes)
         self._waits_for = proposal.waits_for
-        begin_tick(state.agents, self._traffic, proposal.next_cell)
-        self._searches.run(tables, state, prefixes, self._traffic, self._beliefs, proposal, budget)
+        begin_tick(state.agents, self._standing, proposal.next_cell)
+        self._searches.run(tables, state, prefixes, self._standing, self._beliefs, proposal, budget)
         if not self.make_way:
             execution_phase(
-                state.grid.tables, state.agents, prefixes, self._traffic, self.push, self.replan_when_blocked,
+                state.grid.tables, state.agents, prefixes, self._standing, self.push, self.replan_when_blocked,
                 proposal.next_cell, proposal.waits_for,
             )  # fmt: skip
             return
         lot = int(scramble(self.seed ^ int(scramble(state.tick))))
         wish = np.empty(state.agents.cell.size, np.int32)
         wish_phase(
-            state.grid.tables, state.agents, prefixes, self._line, self._learned, state.tick, self.patience, lot, wish
-        )
-        order = np.argsort(self._line.away[: wish.size], kind="stable").astype(np.int32)
+            state.grid.tables, state.agents, prefixes, self._seniority, self._learned, state.tick, self.patience,
+            lot, wish,
+        )  # fmt: skip
+        order = np.argsort(self._seniority.away[: wish.size], kind="stable").astype(np.int32)
         settle(
             state.grid.tables, state.agents, state.occupant, self._learned, wish, order, self._crowd, lot,
             proposal.next_cell, proposal.waits_for,
         )  # fmt: skip
         follow_phase(
-            state.agents, prefixes, self._line, wish, state.tick, self.replan_when_blocked, proposal.next_cell
+            state.agents, prefixes, self._seniority, wish, state.tick, self.replan_when_blocked, proposal.next_cell
         )
 
     def _streets(self) -> GridTables:
@@ -226,7 +227,7 @@ class Bmaa(Planner):
         return self.state.grid.tables if self._flow is None else self._flow.tables()
 
     def counters(self) -> dict[str, int]:
-        return {"repaths": int(self._traffic.counts[0].repaths)}
+        return {"repaths": int(self._standing.counts[0].repaths)}
 
     def intent(self, agent: int) -> Intent:
         cell, goal = int(self.state.agents.cell[agent]), int(self.state.agents.goal[agent])
@@ -255,12 +256,13 @@ class Bmaa(Planner):
 
     def _reserve(self, agents: int) -> None:
         """Make space for so many agents."""
-        have = self._traffic.stands.size
+        have = self._standing.stands.size
         if agents > have:
             agents = ahead(have, agents)
             self._beliefs.reserve(agents)
-            self._prefixes, self._line = grown(self._prefixes, agents=agents), grown(self._line, agents=agents)
-            self._traffic = grown(self._traffic, agents=agents)
+            self._prefixes = grown(self._prefixes, agents=agents)
+            self._seniority = grown(self._seniority, agents=agents)
+            self._standing = grown(self._standing, agents=agents)
             self._crowd = make_crowd(agents, self.state.grid.size)
 
     def agent_added(self, agent: int) -> None:
@@ -278,7 +280,7 @@ class Bmaa(Planner):
 
     def _aim(self, agent: int) -> None:
         """Note when an agent got its order, and what it is to believe of the distances to its goal."""
-        self._line.away[agent] = self._line.moved[agent] = self.state.tick
+        self._seniority.away[agent] = self._seniority.moved[agent] = self.state.tick
         self._beliefs.aim(agent, int(self.state.agents.goal[agent]))
 
     def _drop_path(self, agent: int) -> None:

@@ -39,7 +39,7 @@ _UNLEARNED = 0
 _FAR = 2**62            # taken off a learned value, so that none is _UNLEARNED
 _PAGE_SHIFT = 3         # a page is 8 x 8 cells
 _PAGE = 64              # cells in a page
-_PAGES = 1 << 15        # in the pool at first, which is enough for 500 agents; untouched, they cost nothing
+_PAGES = 1 << 17        # in the pool at first, which is enough for 2,000 agents; untouched, they cost nothing
 _CLOSED = 1
 
 

@@ -46,7 +46,7 @@ class Prefixes(NamedTuple):
     limit: Annotated[np.ndarray, int64("agents")]               # tick from which P has expired
 
 
-class Traffic(NamedTuple):
+class Standing(NamedTuple):
     """Where agents stand while a tick goes on, and which of them is to search next."""
 
     taken: Annotated[np.ndarray, int32("cells", fill=NO_AGENT)]     # the agent that stands there, or NO_AGENT
@@ -104,12 +104,12 @@ def _wants_search(agents, prefixes, learned, agent, time, roams):
 
 
 @jit
-def pick_searches(tables, agents, prefixes, learned, open_list, batch, traffic, pace, max_expansions):
+def pick_searches(tables, agents, prefixes, learned, open_list, batch, standing, pace, max_expansions):
     """Fill a batch with searches that are due (Alg. 3, l. 2) and affordable. Mutates: all but agents, prefixes.
 
     Distances over blocks are searched here, before any lookahead: agents whose goals share a group share them.
     """
-    counts, picked = traffic.counts[0], batch.counts[0]
+    counts, picked = standing.counts[0], batch.counts[0]
     counts.spent = 0
     picked.searches = picked.learned = 0
     while counts.left > 0:
@@ -153,7 +153,7 @@ def search_phase(around, agents, prefixes, batch, pace, waits_for, lookahead, wo
 
 
 @jit
-def learn_phase(tables, learned, batch, traffic):
+def learn_phase(tables, learned, batch, standing):
     """Alg. 4 for the whole batch, one search after the other: they share a pool of pages. Mutates: all but tables."""
     picked = batch.counts[0]
     while picked.learned < picked.searches:
@@ -161,7 +161,7 @@ def learn_phase(tables, learned, batch, traffic):
         if not has_space(learned, picked.expansions):
             return OUT_OF_SPACE
         learn(tables, learned, batch.agent[k], batch.cell[k, : batch.closed[k]], batch.value[k])
-        traffic.counts[0].spent += batch.expanded[k]
+        standing.counts[0].spent += batch.expanded[k]
         picked.learned += 1
     return _DONE
 
@@ -178,7 +178,7 @@ class Searches:
         self._batch = allocate(Batch, searches=_BATCH, expansions=expansions)
 
     def run(
-        self, tables: GridTables, state: State, prefixes: Prefixes, traffic: Traffic, beliefs: Beliefs,
+        self, tables: GridTables, state: State, prefixes: Prefixes, standing: Standing, beliefs: Beliefs,
         proposal: Proposal, budget: Budget,
     ) -> None:  # fmt: skip
         """Alg. 2, l. 2-4: let agents that need a path search in turn, as far as the budget goes."""
@@ -189,14 +189,14 @@ class Searches:
         answer = OUT_OF_SPACE
         while answer != _DONE and limit >= expansions > 0:
             answer = pick_searches(
-                tables, agents, prefixes, beliefs.learned, beliefs.open_list, batch, traffic, pace, limit
+                tables, agents, prefixes, beliefs.learned, beliefs.open_list, batch, standing, pace, limit
             )
             if batch.counts["searches"][0] > 0:
-                around = Surroundings(tables, beliefs.learned, traffic.taken, self._vision_square)
+                around = Surroundings(tables, beliefs.learned, standing.taken, self._vision_square)
                 self._threads.run(
                     search_phase, around, agents, prefixes, batch, pace, proposal.waits_for, own=self._lookaheads
                 )
-                while learn_phase(tables, beliefs.learned, batch, traffic) == OUT_OF_SPACE:
+                while learn_phase(tables, beliefs.learned, batch, standing) == OUT_OF_SPACE:
                     beliefs.make_space()
-            budget.spend(traffic.counts["spent"][0])
+            budget.spend(standing.counts["spent"][0])
             limit = budget.slice()

@@ -26,24 +26,24 @@ from wend.kernel.arrays import int64
 from wend.planners.bmaa.real_time import knows_distance
 
 
-class Line(NamedTuple):
-    """The line that agents stand in: the one that has been away from home longest comes first."""
+class Seniority(NamedTuple):
+    """Which agent goes first: the one that has been away from home longest."""
 
     away: Annotated[np.ndarray, int64("agents")]    # tick when the agent was last at home, or got its order, or gave up
     moved: Annotated[np.ndarray, int64("agents")]   # tick when it last moved, or was at home, or gave up
 
 
 @jit
-def wish_phase(tables, agents, prefixes, line, learned, time, patience, lot, wish):
-    """Say where each agent wants to be next, NO_CELL if it has no path but can do without. Mutates: line, wish."""
+def wish_phase(tables, agents, prefixes, seniority, learned, time, patience, lot, wish):
+    """Say where each agent wants to be next, NO_CELL if it has no path but can do without. Mutates: seniority, wish."""
     for agent in range(agents.cell.size):
         wish[agent] = agents.cell[agent]
         if agents.cell[agent] == NO_CELL:
             continue
         is_home = agents.cell[agent] == agents.goal[agent]
-        gives_up = time - line.moved[agent] >= patience and scramble(lot ^ scramble(agent)) & 7 == 0
+        gives_up = time - seniority.moved[agent] >= patience and scramble(lot ^ scramble(agent)) & 7 == 0
         if is_home or gives_up:
-            line.away[agent] = line.moved[agent] = time
+            seniority.away[agent] = seniority.moved[agent] = time
         if is_home:
             continue
         if prefixes.done[agent] < prefixes.length[agent]:
@@ -53,11 +53,11 @@ def wish_phase(tables, agents, prefixes, line, learned, time, patience, lot, wis
 
 
 @jit
-def follow_phase(agents, prefixes, line, wish, time, replans, next_cell):
-    """Note which agents make the next step of their paths, and which are pushed off them. Mutates: prefixes, line."""
+def follow_phase(agents, prefixes, seniority, wish, time, replans, next_cell):
+    """Note which agents make the next step of their paths, and which lose them. Mutates: prefixes, seniority."""
     for agent in range(agents.cell.size):
         if next_cell[agent] != agents.cell[agent]:
-            line.moved[agent] = time
+            seniority.moved[agent] = time
         if prefixes.done[agent] == prefixes.length[agent]:
             continue
         if next_cell[agent] == wish[agent]:
