@@ -14,7 +14,7 @@ from wend.kernel.arrays import grown
 from wend.maps.grid import CARDINAL_COST, Grid
 from wend.planners.base import Agents
 from wend.planners.bmaa.blocks import CELL, NO_GROUP, NO_ROW, BlockDistances, distance_of
-from wend.planners.bmaa.real_time import forget, forget_around, heuristic, make_learned, with_space
+from wend.planners.bmaa.real_time import NO_PAGE, forget, forget_around, heuristic, make_learned, with_space
 from wend.search.open_list import OpenList, make_open_list
 
 _NO_LIST = make_open_list(1)
@@ -47,7 +47,9 @@ class Beliefs:
 
     def reserve(self, agents: int) -> None:
         """Make space for so many agents; orders to them need no more."""
+        have = len(self.learned.page_of)
         self.learned = grown(self.learned, agents=agents)
+        self.learned.page_of[have:] = NO_PAGE       # memory is touched now: the first tick has enough to do
         if self._distances is not None:
             self._distances.reserve(agents)
             self._share()

@@ -33,8 +33,8 @@ from wend.search.astar import Path
 from wend.search.open_list import OpenList, clear, drop_first, first, is_empty, make_open_list, push
 
 NO_NODE = -1
+NO_PAGE = 0             # a page of unlearned cells, which is never written
 
-_NO_PAGE = 0            # a page of unlearned cells, which is never written
 _UNLEARNED = 0
 _FAR = 2**62            # taken off a learned value, so that none is _UNLEARNED
 _PAGE_SHIFT = 3         # a page is 8 x 8 cells
@@ -47,7 +47,7 @@ class Learned(NamedTuple):
     """The heuristic values that each agent has learned for its own goal."""
 
     across: int     # pages in a row of the map
-    page_of: Annotated[np.ndarray, int32("agents", "map_pages")]    # where a page begins in `values`, or _NO_PAGE
+    page_of: Annotated[np.ndarray, int32("agents", "map_pages")]    # where a page begins in `values`, or NO_PAGE
     values: Pool    # by cell of a page: cost to the goal - _FAR, or _UNLEARNED; a page given back begins with the next
     counts: Annotated[
         np.ndarray,
@@ -171,7 +171,7 @@ def _new_page(learned):
 def _set_heuristic(learned, agent, x, y, value):
     """Remember what the path from (x, y) costs. Mutates: learned."""
     at = (y >> _PAGE_SHIFT) * learned.across + (x >> _PAGE_SHIFT)
-    if learned.page_of[agent, at] == _NO_PAGE:
+    if learned.page_of[agent, at] == NO_PAGE:
         learned.page_of[agent, at] = _new_page(learned)
     put(learned.values, _place_of(learned, agent, x, y), value - _FAR)
 
@@ -180,7 +180,7 @@ def _set_heuristic(learned, agent, x, y, value):
 def _give_back(learned, agent, at):
     """Let an agent forget one page of the map. Mutates: learned."""
     page = np.int64(learned.page_of[agent, at])
-    if page == _NO_PAGE:
+    if page == NO_PAGE:
         return
     counts = learned.counts[0]
     put(learned.values, page, counts.free_page)
@@ -188,7 +188,7 @@ def _give_back(learned, agent, at):
         put(learned.values, page + beside, _UNLEARNED)
     counts.free_page = page
     counts.free_pages += 1
-    learned.page_of[agent, at] = _NO_PAGE
+    learned.page_of[agent, at] = NO_PAGE
 
 
 @jit
