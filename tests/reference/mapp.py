@@ -14,8 +14,11 @@ from typing import Any
 import numpy as np
 
 from wend.maps.grid import Grid
-from wend.planners.base import Agents, Budget, State
+from wend.planners.base import Budget
+from wend.planners.mapp import rounds
+from wend.planners.mapp.known_alternates import alternates_of
 from wend.planners.mapp.mapp import Mapp
+from wend.planners.mapp.slidable import Instance, Pathfinder
 
 TARGET_MOVES = 32
 TUNNEL = 2**32
@@ -634,9 +637,9 @@ class ReferenceMapp:
 def solve(grid: Grid, starts: list[int], goals: list[int], obstacles: list[int], **parameters: Any) -> Any:
     """What the kernels make of a problem."""
     planner = Mapp(**parameters)
-    nobody = Agents(*(np.zeros(0, dtype=kind) for kind in (np.int32, np.int32, np.bool_, np.bool_)))
-    planner.bind(State(grid, nobody, np.full(grid.size, -1, np.int32)), 0)
-    return planner.solve(*(np.array(cells, np.int32) for cells in (starts, goals, obstacles)), Budget())
+    at, to, others = (np.array(cells, np.int32) for cells in (starts, goals, obstacles))
+    pathfinder = Pathfinder(alternates_of(grid, planner.alternates_folder or None))
+    return rounds.solve(planner, pathfinder, Instance(at, rounds.own_goals(at, to), others), Budget())
 
 
 def replay(grid: Grid, starts: list[int], unit: list[int], to: list[int]) -> list[int]:
