@@ -90,7 +90,7 @@ class Log(NamedTuple):
 
 
 class Stage(NamedTuple):
-    """What a round is played on, who plays, and what was played so far."""
+    """What a round is played on: the map, the paths, the units, and the moves so far."""
 
     tables: GridTables
     alternates: Alternates

@@ -50,9 +50,9 @@ from numpy.typing import NDArray
 
 from wend.kernel import NO_CELL
 from wend.planners import registry
-from wend.planners.base import Budget, Intent, Promise, Proposal, State
+from wend.planners.base import Agents, Budget, Intent, Promise, Proposal, State
 from wend.planners.mapp.compaction import NONE, schedule, trim
-from wend.planners.mapp.known_alternates import AlternatePaths, alternates_after, alternates_of
+from wend.planners.mapp.known_alternates import alternates_after, alternates_of
 from wend.planners.mapp.march import advance, begin_march, intent_of, is_over, without_agent
 from wend.planners.mapp.parameters import MappParameters
 from wend.planners.mapp.rounds import look_ahead, own_goals, solve
@@ -63,6 +63,19 @@ from wend.problems.problem import Problem
 _NO_UNITS = np.empty(0, np.int32)
 
 
+def _posts(agents: Agents) -> NDArray[np.bool_]:
+    """Which agents are pinned at home."""
+    return np.asarray(agents.pinned & (agents.cell == agents.goal))
+
+
+def _units(agents: Agents) -> tuple[NDArray[np.int32], Instance]:
+    """The agents to plan for, from where they stand; all others are obstacles."""
+    there, moves = agents.cell != NO_CELL, agents.controlled & ~_posts(agents)
+    units = np.flatnonzero(there & moves).astype(np.int32)
+    starts = agents.cell[units]
+    return units, Instance(starts, own_goals(starts, agents.goal[units]), agents.cell[there & ~moves])
+
+
 @dataclass
 class Mapp(MappParameters):
     """MAPP in a world: plans for all units at once, and carries the plan out."""
@@ -71,7 +84,6 @@ class Mapp(MappParameters):
 
     def bind(self, state: State, seed: int) -> None:
         super().bind(state, seed)
-        self._alternates: AlternatePaths | None = None
         self._pathfinder: Pathfinder | None = None
         self._prospects: Prospects | None = None    # the paths and promises of the plan
         self._changed: list[int] = []               # cells edited since the alternate paths were last looked at
@@ -96,7 +108,7 @@ class Mapp(MappParameters):
         here = agents.cell[march.agent]
         if self._stale or ((here != NO_CELL) & (here != march.at)).any():
             return True
-        posts = self._posts()
+        posts = _posts(agents)
         if (posts[march.agent] & (march.upcoming != NONE)).any() or self._held_up_ticks >= self.patience_ticks:
             return True
         if self._left_over == 0 or self.state.tick - self._made_at < self.patience_ticks or not is_over(march):
@@ -104,22 +116,9 @@ class Mapp(MappParameters):
         outside = (~agents.controlled & (agents.cell != NO_CELL)).any()
         return bool(outside or not np.array_equal(posts, self._posts_then))
 
-    def _posts(self) -> NDArray[np.bool_]:
-        """Which agents are pinned at home."""
-        agents = self.state.agents
-        return np.asarray(agents.pinned & (agents.cell == agents.goal))
-
-    def _units(self) -> tuple[NDArray[np.int32], Instance]:
-        """The agents to plan for, from where they stand; all others are obstacles."""
-        agents = self.state.agents
-        there, moves = agents.cell != NO_CELL, agents.controlled & ~self._posts()
-        units = np.flatnonzero(there & moves).astype(np.int32)
-        starts = agents.cell[units]
-        return units, Instance(starts, own_goals(starts, agents.goal[units]), agents.cell[there & ~moves])
-
     def _make_plan(self, budget: Budget) -> None:
         """Plan for all units from where they stand."""
-        grid, (agent, instance) = self.state.grid, self._units()
+        grid, (agent, instance) = self.state.grid, _units(self.state.agents)
         starts, _, obstacles = instance
         solution = solve(self, self._find_alternates(), instance, budget)
         unit, to = solution.unit, solution.to
@@ -128,7 +127,7 @@ class Mapp(MappParameters):
         elif self.needless == "shorten":
             unit, to = shorten(grid, starts, unit, to, obstacles)
         self._march = begin_march(agent, starts, unit, to, grid.size)
-        self._prospects, self._posts_then = solution.first, self._posts()
+        self._prospects, self._posts_then = solution.first, _posts(self.state.agents)
         self._stale, self._held_up_ticks, self._made_at = False, 0, self.state.tick
         self._left_over = starts.size - solution.home
         self._plans_made += 1
@@ -143,14 +142,12 @@ class Mapp(MappParameters):
     def _find_alternates(self) -> Pathfinder:
         """The alternate paths of the map as it is now, and a workspace for the searches."""
         grid = self.state.grid
-        if self._alternates is None:
-            self._alternates = alternates_of(grid, self.alternates_folder or None)
-        elif self._changed:
-            self._alternates = alternates_after(self._alternates, grid, np.array(self._changed, np.int32))
-        self._changed = []
         if self._pathfinder is None:
-            self._pathfinder = Pathfinder(self._alternates)
-        self._pathfinder.alternates = self._alternates
+            self._pathfinder = Pathfinder(alternates_of(grid, self.alternates_folder or None))
+        elif self._changed:
+            edited = np.array(self._changed, np.int32)
+            self._pathfinder.alternates = alternates_after(self._pathfinder.alternates, grid, edited)
+        self._changed = []
         return self._pathfinder
 
     def counters(self) -> dict[str, int]:
@@ -171,7 +168,7 @@ class Mapp(MappParameters):
         """
         if self._prospects is not None and not self._is_overtaken():
             return promises_on(self.state.grid, self._march.agent, self._prospects)
-        agent, instance = self._units()
+        agent, instance = _units(self.state.agents)
         return promises_on(self.state.grid, agent, look_ahead(self, self._find_alternates(), instance))
 
     def agent_added(self, agent: int) -> None:

@@ -70,7 +70,7 @@ class Instance(NamedTuple):
 
     starts: np.ndarray      # int32[units]
     goals: np.ndarray       # int32[units]  NO_CELL if the unit has none of its own
-    obstacles: np.ndarray   # int32[]       where others stand, who do not move
+    obstacles: np.ndarray   # int32[]       where agents stand that do not move
 
 
 class Paths(NamedTuple):
