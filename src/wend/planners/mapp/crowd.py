@@ -64,6 +64,7 @@ class Crowd(NamedTuple):
     counts: Annotated[np.ndarray, record(
         "moves",        # entries in the log
         "step",         # number of this progression step
+        "under_way",    # whether it has begun and not ended
         "step_began",   # moves when it began
         "step_ended",   # moves when it ended
         "active",       # units in `order`

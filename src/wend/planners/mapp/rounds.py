@@ -20,7 +20,7 @@ from wend.planners.mapp.making_room import make_room
 from wend.planners.mapp.parameters import MappParameters
 from wend.planners.mapp.repositioning import Undoing, by_counting, by_reversing, minimally
 from wend.planners.mapp.slidable import Instance, Pathfinder, Prospects
-from wend.planners.mapp.sliding import begin_step, progress, promote
+from wend.planners.mapp.sliding import make_step, promote
 
 _FRUITLESS_ROUNDS = 3       # rounds that bring no more units home, after which nothing more is tried
 
@@ -143,10 +143,7 @@ def _play(parameters: MappParameters, pathfinder: Pathfinder, prospects: Prospec
     seen: set[bytes] = set()
     while True:
         solved = int(counts.solved)
-        begin_step(stage)
-        if not (~crowd.solved & (crowd.cell != goals)).any():
-            break
-        while progress(stage, parameters.inline_return) == OUT_OF_SPACE:
+        while make_step(stage, parameters.inline_return) == OUT_OF_SPACE:
             stage = with_longer_log(stage, int(counts.moves) + cells, int(counts.guests) + cells)
         active = ~crowd.solved
         if not (active & (crowd.cell != goals)).any():

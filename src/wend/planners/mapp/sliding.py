@@ -9,7 +9,7 @@ puzzle do. Units of lower priority never enter the private zone of one of higher
 behind it. When no unit can move any more, the step is over.
 
     paper                                        here
-    progression step (Alg. 2, 4)                 begin_step, progress
+    progression step (Alg. 2, 4)                 make_step: begin_step, progress
     canBringBlank (Alg. 3)                       _find_segment, _find_segment_ahead
     private zone, buffer zone                    crowd.py
     solved (Def. 15)                             _settle
@@ -317,3 +317,16 @@ def progress(stage, inline_return):
             counts.step_ended = counts.moves
             return counts.moves - counts.step_began
         counts.changed = 0
+
+
+@jit
+def make_step(stage, inline_return):
+    """Make a progression step, or go on with the one that ran out of space; answer as `progress`. Mutates: stage."""
+    counts = stage.crowd.counts[0]
+    if counts.under_way == 0:
+        begin_step(stage)
+        counts.under_way = 1
+    moves = progress(stage, inline_return)
+    if moves != OUT_OF_SPACE:
+        counts.under_way = 0
+    return moves
