@@ -28,14 +28,15 @@ class WorldMachine(RuleBasedStateMachine):
         self.world = World(grid, self.algorithm, seed=seed)
         self.there: set[int] = set()
         self.mine: set[int] = set()
+        self.announced: dict[int, tuple[int, int]] = {}
         starts, goals = draw.permutation(grid.free_cells())[:crowd], draw.permutation(grid.free_cells())[:crowd]
         for start, goal in zip(starts.tolist(), goals.tolist(), strict=True):
             self.there.add(self.world.add(grid.xy(start), grid.xy(goal)))
 
     def vacant(self, place: tuple[int, int]) -> bool:
         cell = self.world.grid.cell(*place)
-        announced = cell in self.world._announced.values()
-        return self.world.grid.is_free(place) and self.world.state.occupant[cell] == NO_AGENT and not announced
+        is_empty = self.world.state.occupant[cell] == NO_AGENT and place not in self.announced.values()
+        return self.world.grid.is_free(place) and is_empty
 
     @rule(at=places, goal=places, controlled=st.booleans(), pinned=st.booleans())
     def add(self, at, goal, controlled, pinned) -> None:
@@ -52,6 +53,7 @@ class WorldMachine(RuleBasedStateMachine):
         self.world.remove(agent)
         self.there.discard(agent)
         self.mine.discard(agent)
+        self.announced.pop(agent, None)
 
     @precondition(lambda self: self.there)
     @rule(data=st.data(), goal=places)
@@ -88,7 +90,8 @@ class WorldMachine(RuleBasedStateMachine):
         agent = data.draw(st.sampled_from(sorted(self.mine)))
         steps = [p for p in self.world.grid.neighbours(self.world.position(agent)) if self.vacant(p)]
         if steps:
-            self.world.move(agent, data.draw(st.sampled_from(steps)))
+            self.announced[agent] = data.draw(st.sampled_from(steps))
+            self.world.move(agent, self.announced[agent])
 
     @rule(place=places)
     def block(self, place) -> None:
@@ -103,6 +106,7 @@ class WorldMachine(RuleBasedStateMachine):
     def tick(self, ticks, budget) -> None:
         for _ in range(ticks):
             self.world.tick(budget=budget)
+            self.announced.clear()
 
     @invariant()
     def nobody_is_lost(self) -> None:

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from tests.reference.astar import empty_map_cost
 from tests.reference.flow import annotate, annotate_locally
 from tests.reference.grid import legal_steps
-from wend.maps.grid import CARDINAL_COST, DIAGONAL_COST, Grid, Point
+from wend.maps.grid import Grid
+from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, Point
 
 REJOIN, LOOK_AHEAD, EVASIONS = 8, 24, 8
 

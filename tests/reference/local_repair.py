@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 
 from tests.reference.astar import astar, empty_map_cost
 from wend.kernel import scramble
-from wend.maps.grid import DX, DY, Grid, Point
+from wend.maps.grid import Grid
+from wend.maps.terrain import DX, DY, Point
 
 
 @dataclass

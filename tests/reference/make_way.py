@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from wend.maps.grid import Point
+from wend.maps.terrain import Point
 
 Options = Callable[[int, int | None], Sequence[Point]]      # of an agent that another one pushes, or nobody
 

@@ -8,7 +8,8 @@ from collections import defaultdict, deque
 import numpy as np
 from numpy.typing import NDArray
 
-from wend.maps.grid import DX, DY, Grid
+from wend.maps.grid import Grid
+from wend.maps.terrain import DX, DY
 from wend.planners.mapp import compaction
 from wend.planners.mapp.shortening import EXPANSIONS, EXPANSIONS_PER_MOVE, MOST_EXPANSIONS, NEVER, PASSES, TICK
 

@@ -1,4 +1,4 @@
-"""Waypoints in plain Python: who heads where next, and whose way an edit has cut."""
+"""Waypoints in plain Python: where an agent heads next, and whether an edit has cut its path."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from tests.reference.grid import legal_steps
-from wend.maps.grid import Grid, Point
+from wend.maps.grid import Grid
+from wend.maps.terrain import Point
 
 SPACING, REACH, LOOK_AHEAD = 12, 3, 4
 
@@ -28,20 +29,20 @@ def sees(grid: Grid, here: Point, there: Point) -> bool:
     return True
 
 
-def next_waypoint(grid: Grid, way: Sequence[Point], ahead: int, here: Point) -> int:
-    """The index on its way that an agent heads for, which headed for `ahead` until now."""
+def next_waypoint(grid: Grid, path: Sequence[Point], ahead: int, here: Point) -> int:
+    """The index on its path that an agent heads for; until now it headed for `ahead`."""
     chosen = ahead
-    for index in range(ahead, min(len(way), ahead + LOOK_AHEAD * SPACING), SPACING):
-        near = moves_between(here, way[index])
-        if not sees(grid, here, way[index]):
+    for index in range(ahead, min(len(path), ahead + LOOK_AHEAD * SPACING), SPACING):
+        near = moves_between(here, path[index])
+        if not sees(grid, here, path[index]):
             continue
         if near <= REACH:
             chosen = index + SPACING
-        elif near < moves_between(here, way[ahead]):
+        elif near < moves_between(here, path[ahead]):
             chosen = index
     return chosen
 
 
-def is_cut(grid: Grid, way: Sequence[Point], ahead: int) -> bool:
-    rest = way[ahead - SPACING :]
+def is_cut(grid: Grid, path: Sequence[Point], ahead: int) -> bool:
+    rest = path[ahead - SPACING :]
     return any(step not in {place for _, place in legal_steps(grid, here)} for here, step in pairwise(rest))

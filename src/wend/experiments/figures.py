@@ -20,12 +20,14 @@ from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter
 
+from wend.theme import curve_colours
+
 if TYPE_CHECKING:
-    from wend.experiments.report import Sheet
+    from wend.experiments.findings import Sheet
     from wend.experiments.results import Mean
 
 _PAGE_COLOUR = "#010203"    # replaced by the page's text colour in the finished drawing
-_COLOURS = ("#3b82d6", "#e0701b", "#1f9d6b", "#c2549d", "#b58900", "#7a6fe0", "#d1495b", "#3aa6b9")
+_COLOURS = curve_colours()
 _MARKERS = "osD^vPX*"
 _LINES = ("-", "--", ":")   # once all colours are used
 _MOST_TICKS = 12            # up to so many x values are all named on the axis

@@ -19,13 +19,13 @@ from rich.table import Table
 from rich.text import Text
 
 from wend import __version__
-from wend.experiments.measures import Measure
+from wend.experiments.findings import Comparison, Report, Ruling, Sheet
+from wend.experiments.results import Entry, Key
+from wend.metrics import Measure
+from wend.theme import stylesheet
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-    from wend.experiments.report import Comparison, Report, Ruling, Sheet
-    from wend.experiments.results import Entry, Key
 
 NOTHING = "-"
 NOT_MEASURED = "not measured"
@@ -300,6 +300,7 @@ def to_html(report: Report) -> str:
         for heading, blocks in chapters
     ]
     return page.substitute(
+        theme=stylesheet(),
         title=html.escape(report.spec.title),
         paper=html.escape(report.spec.paper),
         about=html.escape(report.spec.about),

@@ -4,11 +4,11 @@ Pure functions on paths, which are lists of places from start to end, such as `w
 `wend.shortest_path` give.
 
 The separation test stands in for the eyes of the authors of "Map Marker" (E. Wicks Rivas, R. Souza), who looked at 750
-pictures and counted those on which a group broke up at a large obstacle. It is ours. An obstacle is a connected part of
-the blocked cells that does not touch the edge of the map: only such a one has two sides. Whether two units pass it on
-the same side is a matter of topology: go from the first unit's start to the second's, along the second's path, and back
-along the first's; the walk winds around the obstacle or it does not. So for each unit the crossings of a ray that
-begins in the obstacle are counted, with their signs. Units with equal counts pass on the same side.
+pictures and counted those on which a group broke up at a large obstacle. The test is ours. An obstacle is a connected
+part of the blocked cells that does not touch the edge of the map: only such a part has two sides. Whether two units
+pass it on the same side is a matter of topology: go from the first unit's start to the second's, along the second's
+path, and back along the first's; the walk winds around the obstacle or it does not. So for each unit the crossings of a
+ray that begins in the obstacle are counted, with their signs. Units with equal counts pass on the same side.
 
     found = splits(grid, paths)             all obstacles that part the group, however small
     is_separated(found)                     ... large enough to matter, and for more than a single unit
@@ -26,11 +26,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wend.errors import ParameterError
-from wend.maps.grid import Grid, Point
+from wend.maps.grid import Grid
+from wend.maps.terrain import Point
 from wend.search.astar import shortest_path
 
 SMALL = 2.5         # an obstacle is small for n units if it is shorter than this times sqrt(n), the side of their block
-FEW = 2             # a single unit that goes its own way does not break a group up
+FEW = 2             # so many units on another side break a group up; a single one does not
 
 Walk = Sequence[Point]
 Steps = NDArray[np.int64]     # [steps, 4]  unit, upper row, column in that row, +1 downwards or -1 upwards
@@ -40,7 +41,7 @@ Steps = NDArray[np.int64]     # [steps, 4]  unit, upper row, column in that row,
 
 
 def places_over_time(paths: Sequence[Walk]) -> NDArray[np.int64]:
-    """[ticks, units, 2] where everybody is if all make one step per tick, nobody is in the way, and the end is home."""
+    """[ticks, units, 2] the place of each unit if all make one step per tick without collisions and stay at the end."""
     ticks = max(len(path) for path in paths)
     return np.array([[path[min(tick, len(path) - 1)] for path in paths] for tick in range(ticks)])
 
@@ -65,12 +66,12 @@ class Split:
 
     place: Point        # one of its cells
     extent: int         # cells; the longer side of its bounding box
-    minority: int       # units that do not go where most go
+    minority: int       # units that pass it on another side than most
     units: int          # of the whole group
 
     @property
     def severity(self) -> float:
-        """The share of the group that goes another way, times how long that is."""
+        """The share of the group that passes on another side, times the extent of the obstacle."""
         return self.minority / self.units * self.extent
 
 
@@ -81,11 +82,11 @@ def splits(grid: Grid, paths: Sequence[Walk]) -> list[Split]:
     own = np.concatenate([_row_steps(path, unit, 1) for unit, path in enumerate(paths)])
     links = np.concatenate([
         _links(grid, [path[0] for path in paths], 1),
-        _links(grid, [path[-1] for path in paths], -1),     # back from the end: the other way round
+        _links(grid, [path[-1] for path in paths], -1),     # back from the end: in the opposite direction
     ])
     found = []
     for place, extent in _obstacles(grid):
-        # Who comes later in the list is reached through those before.
+        # A unit is reached through the links of all units before it in the list.
         sides = _crossings(own, place, len(paths)) + np.cumsum(_crossings(links, place, len(paths)))
         minority = len(paths) - max(Counter(sides.tolist()).values())
         if minority:
@@ -94,7 +95,7 @@ def splits(grid: Grid, paths: Sequence[Walk]) -> list[Split]:
 
 
 def is_separated(found: Sequence[Split], *, extent: float | None = None) -> bool:
-    """Whether an obstacle that is at least so long breaks the group up; by default 2.5 times the side of its block."""
+    """Whether an obstacle of at least this extent breaks the group up; by default 2.5 times the side of its block."""
     return any(
         split.extent >= (SMALL * math.sqrt(split.units) if extent is None else extent) and split.minority >= FEW
         for split in found
@@ -123,12 +124,12 @@ def _obstacles(grid: Grid) -> list[tuple[Point, int]]:
 
 
 def _links(grid: Grid, places: Sequence[Point], sign: int) -> Steps:
-    """The steps from each unit's place in this list to the next unit's, which is the one that they count for."""
-    ways = [np.empty((0, 4), dtype=np.int64)]
+    """The steps from each unit's place in this list to the next unit's; they are counted for that next unit."""
+    steps = [np.empty((0, 4), dtype=np.int64)]
     for unit, (here, there) in enumerate(itertools.pairwise(places), start=1):
         if here != there:
-            ways.append(_row_steps(shortest_path(grid, here, there), unit, sign))
-    return np.concatenate(ways)
+            steps.append(_row_steps(shortest_path(grid, here, there), unit, sign))
+    return np.concatenate(steps)
 
 
 def _row_steps(path: Walk, unit: int, sign: int) -> Steps:

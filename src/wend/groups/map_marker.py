@@ -1,12 +1,12 @@
 # mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
-"""Map Marker: paths for a group that keep it together around large obstacles, without long ways round small ones.
+"""Map Marker: paths that keep a group together around large obstacles, without long detours around small ones.
 
 E. Wicks Rivas, R. Souza: Map Marker: a Multi-Agent Pathfinder for Cohesive Groups in Real-Time Strategy Games.
 
 Every cell has a marker, at first 1. The agents of a group search one after the other, those nearest to the target
 first, by an A* that takes a node's f times its marker for its total. Each path found makes the markers of its cells
-smaller (and of the cells beside them, a little less), so that who searches later is drawn to where the others go. The
-markers are forgotten when the order is served. With a factor of 1 no marker ever changes: that is A* for each agent.
+smaller (and those of the cells beside them, a little less), so that agents that search later are drawn to the paths of
+the others. The next order forgets the markers. With a factor of 1 no marker ever changes: that is A* for each agent.
 
 | paper                        | here                     |
 |------------------------------|--------------------------|
@@ -23,10 +23,10 @@ Deviations
   for each shortest path to it, and on open ground these are too many. For one node h and marker are constants during a
   search, so this is: if its g becomes smaller.
 - Of equal totals the one that was pushed first is expanded first, and the neighbours of a cell are pushed west before
-  east. The paper says neither; with its units listed from right to left this gives its figures, and the other order
-  other rows of its Table I.
+  east. The paper says neither. With its units listed from right to left this gives its figures; pushing east before
+  west gives other rows of its Table I.
 - The cells beside a path are all eight neighbours of its cells, whether or not there is a legal move between them.
-- A factor of 1 changes no marker. As printed the cells beside a path would get 1.02, and A* would be no A*.
+- A factor of 1 changes no marker. As printed the cells beside a path would get 1.02, and it would not be A*.
 - As printed, and worth knowing: with a factor above 0.98 the markers beside a path rise above 1.
 """
 
@@ -34,13 +34,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from wend.errors import NoPathError, ParameterError
 from wend.kernel import FOUND, OUT_OF_BUDGET, OUT_OF_SPACE, UNREACHABLE, jit
-from wend.maps.grid import CARDINAL_COST, DIAGONAL_COST, Grid, Point
+from wend.kernel.arrays import allocate, float64, int32, int64, record, uint8
+from wend.maps.grid import Grid
+from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, Point
 from wend.search.astar import NO_LIMIT, Path
 from wend.search.open_list import OpenList, clear, drop_first, first, is_empty, make_open_list, push
 
@@ -55,13 +57,21 @@ class Marking(NamedTuple):
     """The workspace of one group's order at a time: the markers, and the search of the agent at hand."""
 
     open_list: OpenList
-    marker: np.ndarray  # float64[cells]  what a node's f is multiplied by
-    h: np.ndarray       # float64[cells]  straight distance to the target, in the units of grid.CARDINAL_COST
-    mark: np.ndarray    # int32[cells]    4 * search + what the cell is to it, see below; anything else: nothing yet
-    g: np.ndarray       # int64[cells]    cost of the best path found so far, in the units of grid.CARDINAL_COST
-    parent: np.ndarray  # uint8[cells]    direction of the move that leads there, _NO_DIRECTION at the start
-    path: np.ndarray    # int32[cells]    the cells of the path found, target first
-    job: np.ndarray     # int64[4]        see below
+    marker: Annotated[np.ndarray, float64("cells", fill=1)]     # what a node's f is multiplied by
+    h: Annotated[np.ndarray, float64("cells")]      # straight distance to the target, in units of grid.CARDINAL_COST
+    mark: Annotated[np.ndarray, int32("cells")]     # 4 * search + what the cell is to it, see below; else: nothing yet
+    g: Annotated[np.ndarray, int64("cells")]        # cost of the best path so far, in units of grid.CARDINAL_COST
+    parent: Annotated[np.ndarray, uint8("cells")]   # direction of the move that leads there, _NO_DIRECTION at the start
+    path: Annotated[np.ndarray, int32("cells")]     # the cells of the path found, target first
+    job: Annotated[
+        np.ndarray,
+        record(
+            "search",       # number of this search
+            "target",       # cell
+            "pushed",       # entries that this search put into the open list
+            "expanded",     # nodes expanded so far by this search
+        ),
+    ]
 
 
 # Marking.mark holds 4 * search and
@@ -70,25 +80,10 @@ _CLOSED = 1
 _ON_PATH = 2        # its marker was updated as that of a cell on the path ...
 _BESIDE_PATH = 3    # ... or beside it
 
-# Marking.job holds
-_SEARCH = 0         # number of this search
-_TARGET = 1         # cell
-_PUSHED = 2         # entries that this search put into the open list
-_EXPANDED = 3       # nodes expanded so far by this search
-
 
 def make_marking(cells: int) -> Marking:
     """A workspace for maps of so many cells."""
-    return Marking(
-        make_open_list(cells),
-        np.ones(cells, dtype=np.float64),
-        np.empty(cells, dtype=np.float64),
-        np.zeros(cells, dtype=np.int32),
-        np.empty(cells, dtype=np.int64),
-        np.empty(cells, dtype=np.uint8),
-        np.empty(cells, dtype=np.int32),
-        np.zeros(4, dtype=np.int64),
-    )
+    return allocate(Marking, {"open_list": make_open_list(cells)}, cells=cells)
 
 
 @jit
@@ -102,20 +97,20 @@ def begin_order(tables, marking, target):
             marking.marker[cell] = 1.0
             marking.h[cell] = np.sqrt(np.float64(dx * dx + dy * dy)) * CARDINAL_COST
             cell += 1
-    marking.job[_TARGET] = target
+    marking.job[0].target = target
 
 
 @jit
 def begin(marking, start, cap):
     """Set up the search of one agent of the group (Alg. 2, l. 1-6). Mutates: marking."""
-    job = marking.job
-    job[_SEARCH] += 1
-    if job[_SEARCH] >= 2**29:                           # once in half a billion searches the marks run out
+    job = marking.job[0]
+    job.search += 1
+    if job.search >= 2**29:                             # once in half a billion searches the marks run out
         marking.mark[:] = 0
-        job[_SEARCH] = 1
-    job[_PUSHED] = 1
-    job[_EXPANDED] = 0
-    marking.mark[start] = 4 * job[_SEARCH] + _OPEN
+        job.search = 1
+    job.pushed = 1
+    job.expanded = 0
+    marking.mark[start] = 4 * job.search + _OPEN
     marking.g[start] = 0
     marking.parent[start] = _NO_DIRECTION
     clear(marking.open_list, np.int64(cap * marking.h[start]))      # no total but the start's is smaller
@@ -127,10 +122,10 @@ def run(tables, marking, max_expansions):
     """Expand up to so many nodes; answer FOUND, UNREACHABLE, OUT_OF_BUDGET or OUT_OF_SPACE. Mutates: marking."""
     moves, offset = tables.moves, tables.offset
     open_list, marker, h, mark = marking.open_list, marking.marker, marking.h, marking.mark
-    g, parent, job = marking.g, marking.parent, marking.job
-    opened, closed = 4 * job[_SEARCH] + _OPEN, 4 * job[_SEARCH] + _CLOSED
-    target, room = job[_TARGET], open_list.pool.shape[0]
-    pushed = job[_PUSHED]
+    g, parent, job = marking.g, marking.parent, marking.job[0]
+    opened, closed = 4 * job.search + _OPEN, 4 * job.search + _CLOSED
+    target, capacity = job.target, open_list.pool.shape[0]
+    pushed = job.pushed
     expanded = 0
     answer = UNREACHABLE
     while not is_empty(open_list, mark, closed):
@@ -144,7 +139,7 @@ def run(tables, marking, max_expansions):
         if expanded == max_expansions:
             answer = OUT_OF_BUDGET
             break
-        if pushed + 8 > room:                           # re-opened nodes are pushed again and again
+        if pushed + 8 > capacity:                       # re-opened nodes are pushed again and again
             answer = OUT_OF_SPACE
             break
         drop_first(open_list)
@@ -166,21 +161,21 @@ def run(tables, marking, max_expansions):
             total = np.int64((cost + h[beside]) * marker[beside])       # l. 16
             push(open_list, total, 0, np.int64(pushed) << 32 | beside)
             pushed += 1
-    job[_PUSHED] = pushed
-    job[_EXPANDED] += expanded
+    job.pushed = pushed
+    job.expanded += expanded
     return answer
 
 
 @jit
 def expansions_of(marking):
     """Nodes expanded so far by the search at hand."""
-    return marking.job[_EXPANDED]
+    return marking.job[0].expanded
 
 
 @jit
 def trace_path(tables, marking):
     """Write down the path found, target first, and return the number of its cells. Mutates: marking."""
-    cell = marking.job[_TARGET]
+    cell = marking.job[0].target
     length = 1
     marking.path[0] = cell
     while marking.parent[cell] != _NO_DIRECTION:
@@ -196,7 +191,7 @@ def update(tables, marking, length, factor, cap):
     path, mark, marker = marking.path, marking.mark, marking.marker
     width = tables.width
     height = marker.size // width
-    on_path, beside_path = 4 * marking.job[_SEARCH] + _ON_PATH, 4 * marking.job[_SEARCH] + _BESIDE_PATH
+    on_path, beside_path = 4 * marking.job[0].search + _ON_PATH, 4 * marking.job[0].search + _BESIDE_PATH
     for k in range(length):                             # l. 2-8
         mark[path[k]] = on_path
         marker[path[k]] = max(marker[path[k]] * factor, cap)
@@ -216,7 +211,7 @@ _kept = threading.local()       # the last workspace of each thread: setting one
 def mark_paths(
     grid: Grid, starts: Sequence[Point], target: Point, *, factor: float = FACTOR, cap: float = CAP
 ) -> list[Path]:
-    """Paths from all starts to one target that keep a group together; a factor of 1 is A*. Agents ignore each other.
+    """Paths from all starts to one target that keep a group together; a factor of 1 is A*. Collisions are ignored.
 
     >>> grid = Grid.from_text("...\\n.@.\\n...")
     >>> [path.cost for path in mark_paths(grid, [(0, 1), (0, 2)], (2, 1))]

@@ -1,18 +1,18 @@
-"""A small skirmish: what is it worth to a group to keep together? An instrument, not a game.
+"""A small skirmish: what does a group gain by keeping together? An instrument, not a game.
 
 E. Wicks Rivas, R. Souza: Map Marker: a Multi-Agent Pathfinder for Cohesive Groups in Real-Time Strategy Games, section
 V. There, 18 units of StarCraft II attack-moved along paths of A* and of Map Marker, without enemies and with nine of
-them on the way; counted were the seconds until all had arrived, and the casualties.
+them on their paths; counted were the seconds until all had arrived, and the casualties.
 
 Here units are discs on the map's cells, all alike. A unit follows its path; if it sees enemies within `ACQUIRES` it
 goes for the nearest, and bites when it is near enough. When it sees no more, it goes on along its path. Enemies wait
-where they are until they see somebody. Everybody moves in turn; who has no room tries to pass at 45 and 90 degrees.
+where they are until they see a unit. All move in turn; a unit without space ahead tries to pass at 45 and 90 degrees.
 
 Deviations (the game is not at hand, and the paper gives no measures)
 - Hit points, damage, cooldown, size and speed are like those of the paper's units; the rest is ours.
 - Walls are for centres, not for discs: the paper's paths cut corners, where discs do not fit.
-- One sees what no wall hides. Otherwise units would press against a wall with enemies behind it.
-- A unit has arrived when it has been within `ARRIVES` of the target; from then on it is in nobody's way.
+- Walls hide what is behind them. Otherwise units would press against a wall with enemies behind it.
+- A unit has arrived when it has been within `ARRIVES` of the target; from then on it blocks no other.
 - A fight over, a unit goes on at the nearest later point of its path; with `goes_back`, at the point that it left for
   the fight, as the paper observed. The seed decides in which order units move, and with that all ties.
 """
@@ -26,7 +26,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from wend.maps.grid import Grid, Point
+from wend.maps.grid import Grid
+from wend.maps.terrain import Point
 
 TICKS_PER_SECOND = 16
 HIT_POINTS = 35
@@ -37,7 +38,7 @@ BITES = 2 * RADIUS + 0.1            # cells between centres
 SPEED = 4.13 / TICKS_PER_SECOND     # cells per tick
 ACQUIRES = 8.0                      # cells
 ARRIVES = 2.0                       # cells
-PASSES = 1.5                        # cells; so near to a point of its path a unit heads for the next
+PASSES = 1.5                        # cells; a unit this near to a point of its path heads for the next
 
 _TURNS = [(1.0, 0.0), (math.sqrt(0.5), math.sqrt(0.5)), (math.sqrt(0.5), -math.sqrt(0.5)), (0.0, 1.0), (0.0, -1.0)]
 
@@ -91,7 +92,7 @@ class Skirmish:
         return bool((self.arrived | (self.hit_points <= 0))[self.side].all())
 
     def step(self) -> None:
-        """One tick: everybody looks, then moves in turn or bites; wounds count when all have done so."""
+        """One tick: all look, then move in turn or bite; wounds count when all have done so."""
         prey = self._prey()
         wounds = np.zeros_like(self.hit_points)
         for k in self._front_first():
@@ -111,7 +112,7 @@ class Skirmish:
         self.tick += 1
 
     def _front_first(self) -> list[int]:
-        """Who lives, in the order in which they move: who is ahead makes room for who follows."""
+        """The units that live, in the order in which they move: those ahead first, so that others can follow."""
         to_target = np.zeros(len(self.at))
         to_target[: self.units] = [_length(path[-1] - at) for path, at in zip(self.paths, self.at, strict=False)]
         by_distance = self.order[np.argsort(to_target[self.order], kind="stable")]

@@ -1,11 +1,11 @@
-"""Goal slots: many units, one destination. Each gets a place of its own around it, and ways there that do not cross.
+"""Slots: many agents, one target. Each agent gets a place of its own near the target, so that paths hardly cross.
 
-`places` picks the cells: the nearest to the target by moves, one colour of a chessboard, and none in a doorway, so that
-there is always a way through, and nobody who has arrived walls in anybody who has not. `deal` says who gets which: the
-formation is carried over from where the group stands to where it will stand. Who comes first goes farthest in, who is
-on the left stays on the left; a group that stands around its target closes in on it from all sides.
+`choose` picks the cells: the nearest to the target by moves, one colour of a chessboard, and none in a doorway, so that
+a passage stays open and agents that have arrived do not wall in those that have not. `deal` says which agent gets
+which: the group keeps its formation. The first to come goes farthest in, those on the left stay on the left; a group
+that stands around its target closes in on it from all sides.
 
-Ways are arrays of cells, one per unit, from where it stands to the target.
+Paths are arrays of cells, one per agent, from where it stands to the target.
 """
 
 from __future__ import annotations
@@ -17,63 +17,63 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wend.maps.generators import opened
+from wend.groups.routes import Cells
 from wend.maps.grid import Grid
+from wend.maps.masks import opened
 from wend.search.flood import move_distances
 
-Cells = NDArray[np.int32]
 Floats = NDArray[np.float64]
 
 _SPARE = 64             # cells to choose from beyond four times as many as are needed
-_WIDE = 4              # cells; what is narrower is a doorway
-_SET_OUT_MOVES = 16     # moves of a way that say in which direction the group sets out
-_ONE_SIDED = 0.5        # length of the mean of the unit vectors from the target to the units, from which on they have a
-                        # front; 1 if all come from the same direction, 0 if they stand all around it
+_WIDE = 4               # cells; what is narrower is a doorway
+_SET_OUT_MOVES = 16     # moves of a path that say in which direction the group sets out
+_ONE_SIDED = 0.5        # A group has a front if the mean of the unit vectors from the target to its agents is at least
+                        # this long: 1 if all come from the same direction, 0 if they stand all around the target
 
 
-def slots_for(grid: Grid, ways: Sequence[Cells], taken: Cells) -> Cells:
-    """A cell for each unit of a group whose ways lead to one target: distinct, and not taken if that can be."""
-    approach = _Approach(grid, ways)
-    return approach.deal(approach.places(taken))
+def slots_for(grid: Grid, paths: Sequence[Cells], taken: Cells) -> Cells:
+    """A slot for each agent of a group whose paths lead to one target: all distinct, and not taken where possible."""
+    approach = _Approach(grid, paths)
+    return approach.deal(approach.choose(taken))
 
 
 class _Approach:
-    """A group on its way: whence, and in which formation."""
+    """How a group comes to its target: from where, and in which formation."""
 
-    def __init__(self, grid: Grid, ways: Sequence[Cells]) -> None:
+    def __init__(self, grid: Grid, paths: Sequence[Cells]) -> None:
         self.grid = grid
-        self.units = np.array([way[0] for way in ways], dtype=np.int32)
-        self.moves = np.array([way.size - 1 for way in ways])
-        self.target = int(ways[0][-1])
-        self.lead = ways[int(np.argsort(self.moves, kind="stable")[self.moves.size // 2])]  # one in the middle
-        self.entry = int(self.lead[max(self.lead.size - 1 - math.isqrt(2 * len(ways)) - 4, 0)])
-        dx, dy = self._offsets(self.units, self.target)
+        self.starts = np.array([path[0] for path in paths], dtype=np.int32)
+        self.moves = np.array([path.size - 1 for path in paths])
+        self.target = int(paths[0][-1])
+        self.lead = paths[int(np.argsort(self.moves, kind="stable")[self.moves.size // 2])]     # of median length
+        self.entry = int(self.lead[max(self.lead.size - 1 - math.isqrt(2 * len(paths)) - 4, 0)])
+        dx, dy = self._offsets(self.starts, self.target)
         far = np.maximum(np.sqrt(dx * dx + dy * dy), 1.0)
-        one_sided = math.sqrt(math.fsum(dx / far) ** 2 + math.fsum(dy / far) ** 2) / len(ways)
+        one_sided = math.sqrt(math.fsum(dx / far) ** 2 + math.fsum(dy / far) ** 2) / len(paths)
         self.surrounds = one_sided < _ONE_SIDED
 
-    def places(self, taken: Cells) -> Cells:
-        """As many cells around the target as there are units. Doorways, gaps and taken cells are used only if need be,
-        in this order."""
-        count = self.units.size
+    def choose(self, taken: Cells) -> Cells:
+        """As many cells around the target as there are agents. Where others are too few, cells in doorways are used,
+        then gaps of the chessboard, then taken cells."""
+        count = self.starts.size
         around = move_distances(self.grid, self.target, nearest=4 * count + taken.size + _SPARE)[1]
         dx, dy = (offsets % 2 for offsets in self._offsets(around, self.target))
-        gap = dx != dy if self.grid.connectivity == 8 else dx + dy > 0      # without diagonals one in four is a place
+        gap = dx != dy if self.grid.connectivity == 8 else dx + dy > 0    # without diagonals one cell in four is a slot
         unwanted = 4 * np.isin(around, taken) + 2 * gap + _is_in_a_doorway(self.grid, around)
         return around[np.argsort(unwanted, kind="stable")][:count]
 
-    def deal(self, places: Cells) -> Cells:
-        """Who goes where: both are lined up in ranks, front first, and each rank from one side to the other."""
+    def deal(self, chosen: Cells) -> Cells:
+        """The slot of each agent: agents and chosen cells are both lined up in ranks, front first, side by side."""
         if self.surrounds:
-            units = _lined_up(*self._offsets(self.units, self.target))
-            chosen = _lined_up(*self._offsets(places, self.target))
+            agents = _lined_up(*self._offsets(self.starts, self.target))
+            cells = _lined_up(*self._offsets(chosen, self.target))
         else:
             set_out = int(self.lead[min(_SET_OUT_MOVES, self.lead.size - 1)])
-            units = _lined_up(self.moves, self._side(int(self.lead[0]), set_out, self.units))
-            depth = move_distances(self.grid, self.entry)[0][places]
-            chosen = _lined_up(-depth, self._side(self.entry, self.target, places))
-        slots = np.empty_like(places)
-        slots[units] = places[chosen]
+            agents = _lined_up(self.moves, self._side(int(self.lead[0]), set_out, self.starts))
+            depth = move_distances(self.grid, self.entry)[0][chosen]
+            cells = _lined_up(-depth, self._side(self.entry, self.target, chosen))
+        slots = np.empty_like(chosen)
+        slots[agents] = chosen[cells]
         return slots
 
     def _offsets(self, cells: NDArray[np.integer], origin: int) -> tuple[Floats, Floats]:
@@ -83,14 +83,14 @@ class _Approach:
         return dx.astype(np.float64), dy.astype(np.float64)
 
     def _side(self, behind: int, ahead: int, cells: Cells) -> Floats:
-        """How far to one side cells are of the line through two others."""
+        """How far cells are to one side of the line through two others."""
         forward_x, forward_y = self._offsets(np.array([ahead]), behind)
         dx, dy = self._offsets(cells, behind)
         return np.asarray(forward_x * dy - forward_y * dx)
 
 
 def _is_in_a_doorway(grid: Grid, cells: Cells) -> NDArray[np.bool_]:
-    """Whether cells are, or are beside, free cells that are part of no free square of _WIDE cells a side."""
+    """Whether each cell is in, or beside, a doorway: free cells that no free square of _WIDE cells a side covers."""
     y, x = cells // grid.width, cells % grid.width
     top, left = max(int(y.min()) - _WIDE, 0), max(int(x.min()) - _WIDE, 0)
     free = grid.passable[top : int(y.max()) + _WIDE + 1, left : int(x.max()) + _WIDE + 1]
@@ -100,7 +100,7 @@ def _is_in_a_doorway(grid: Grid, cells: Cells) -> NDArray[np.bool_]:
 
 
 def _lined_up(depth: NDArray[Any], side: Floats) -> NDArray[np.intp]:
-    """Indices by rank and file: ranks of about the root of their number by depth, each ordered by side."""
+    """Indices by rank and file: by depth into about as many ranks as each has members, and each rank by side."""
     count = depth.size
     by_depth = np.lexsort((side, depth))
     rank = np.empty(count, dtype=np.intp)

@@ -58,6 +58,11 @@ def int64(*axes: str | int, fill: int = 0) -> Declared:
     return Declared(np.dtype(np.int64), axes, fill)
 
 
+def float64(*axes: str | int, fill: int = 0) -> Declared:
+    """An array of float64."""
+    return Declared(np.dtype(np.float64), axes, fill)
+
+
 def uint8(*axes: str | int, fill: int = 0) -> Declared:
     """An array of bytes."""
     return Declared(np.dtype(np.uint8), axes, fill)

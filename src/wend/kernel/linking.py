@@ -109,10 +109,8 @@ def _widened(kind: Any) -> Any:
 class Kernel(CPUDispatcher):
     """A compiled function: a whole to Python, a part to kernels."""
 
-    def __init__(
-        self, py_func: Any, locals: Any = None, targetoptions: Any = None, pipeline_class: Any = _WholeCompiler
-    ) -> None:
-        super().__init__(py_func, locals, targetoptions, pipeline_class)
+    def __init__(self, py_func: Any, locals: Any, targetoptions: Any) -> None:
+        super().__init__(py_func, locals, targetoptions, _WholeCompiler)
         self._type = _KernelType(self)
 
     @property
@@ -123,11 +121,11 @@ class Kernel(CPUDispatcher):
     def part(self) -> CPUDispatcher:
         """The same function for kernels to call. Python must not: it has no wrapper that Python could enter by."""
         options = {**self.targetoptions, "no_cpython_wrapper": True}
-        return CPUDispatcher(self.py_func, targetoptions=options, pipeline_class=_PartCompiler)
+        return CPUDispatcher(self.py_func, {}, options, _PartCompiler)
 
 
 def kernel(function: Any, **options: Any) -> Kernel:
     """Compile a function on its first call, or load it from Numba's cache."""
-    compiled = Kernel(function, targetoptions={"nopython": True, "no_cfunc_wrapper": True, **options})
+    compiled = Kernel(function, {}, {"nopython": True, "no_cfunc_wrapper": True, **options})
     compiled.enable_caching()
     return compiled

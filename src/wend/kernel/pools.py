@@ -2,8 +2,11 @@
 """A pool: int64 items by number, which grows in the middle of a search without ever being copied as a whole.
 
 When a pool is full, Python puts an empty array of twice the size beside the old one (`enlarged`), which copies nothing.
-From then on, whoever takes a new item out of the pool carries two old ones over (`carry`), so that all are over before
-the larger array is full. Which of the two arrays holds an item follows from its number.
+From then on, items are carried over in chunks of 64: a chunk that is wanted at once (`bring`), and with each item that
+is taken out of the pool for the first time two more (`carry`), so that all are over before the larger array is full.
+
+Kernels may use `pool.items[k]` right away where `k >= pool.counts[0].until`, and after `bring(pool, k)`. Otherwise it
+takes `get` and `put`.
 """
 
 from __future__ import annotations
@@ -12,52 +15,71 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from wend.kernel.arrays import allocate, int64, record
+from wend.kernel.arrays import allocate, flags, int64, record
 from wend.kernel.compiling import jit
+
+CHUNK = 64          # items
 
 
 class Pool(NamedTuple):
     """Items by number."""
 
     items: Annotated[np.ndarray, int64("items")]
-    older: Annotated[np.ndarray, int64("older")]                # the array before it grew
-    counts: Annotated[np.ndarray, record("carried", "until")]   # older[carried:until] holds the items of these numbers
+    older: Annotated[np.ndarray, int64("older")]            # the array before it grew
+    is_over: Annotated[np.ndarray, flags("older_chunks")]   # whether a chunk of it has been carried over
+    counts: Annotated[np.ndarray, record(
+        "until",    # items below this number may still be in `older`; 0 when all are over
+        "chunk",    # the next chunk to look at
+    )]  # fmt: skip
 
 
 def make_pool(items: int) -> Pool:
-    """Room for so many items, all of them 0. What is never used takes no memory."""
-    return allocate(Pool, items=items, older=1)
+    """Space for so many items, all of them 0; their number is rounded up. What is never used takes no memory."""
+    return allocate(Pool, items=-(-items // CHUNK) * CHUNK, older=0, older_chunks=0)
 
 
 def enlarged(pool: Pool) -> Pool:
-    """The same pool with room for twice as many items."""
-    carry(pool, pool.older.size)
-    pool.counts[0].carried, pool.counts[0].until = 0, pool.items.size
-    return Pool(np.zeros(2 * pool.items.size, np.int64), pool.items, pool.counts)
+    """The same pool with space for twice as many items."""
+    carry(pool, pool.is_over.size)
+    pool.counts[0].until, pool.counts[0].chunk = pool.items.size, 0
+    is_over = np.zeros(pool.items.size // CHUNK, np.bool_)
+    return Pool(np.zeros(2 * pool.items.size, np.int64), pool.items, is_over, pool.counts)
+
+
+@jit
+def bring(pool, k):
+    """Carry the chunk of an item below `until` over, unless it is over already. Mutates: pool."""
+    chunk = k // CHUNK
+    if not pool.is_over[chunk]:
+        pool.is_over[chunk] = True
+        for item in range(chunk * CHUNK, (chunk + 1) * CHUNK):
+            pool.items[item] = pool.older[item]
+
+
+@jit
+def carry(pool, chunks):
+    """Carry up to so many chunks over. Mutates: pool."""
+    counts = pool.counts[0]
+    if counts.until == 0:
+        return
+    end = min(counts.chunk + chunks, pool.is_over.size)
+    for chunk in range(counts.chunk, end):
+        bring(pool, chunk * CHUNK)
+    counts.chunk = end
+    if end == pool.is_over.size:
+        counts.until = 0
 
 
 @jit
 def get(pool, k):
-    """Item number k."""
-    counts = pool.counts[0]
-    return pool.older[k] if counts.carried <= k < counts.until else pool.items[k]
+    """Item number k. Threads may call it side by side while none writes."""
+    is_older = k < pool.counts[0].until and not pool.is_over[k // CHUNK]
+    return pool.older[k] if is_older else pool.items[k]
 
 
 @jit
 def put(pool, k, value):
     """Set item number k. Mutates: pool."""
-    counts = pool.counts[0]
-    if counts.carried <= k < counts.until:
-        pool.older[k] = value
-    else:
-        pool.items[k] = value
-
-
-@jit
-def carry(pool, count):
-    """Carry up to so many items over from the older array. Mutates: pool."""
-    counts = pool.counts[0]
-    end = min(counts.carried + count, counts.until)
-    for k in range(counts.carried, end):
-        pool.items[k] = pool.older[k]
-    counts.carried = end
+    if k < pool.counts[0].until:
+        bring(pool, k)
+    pool.items[k] = value

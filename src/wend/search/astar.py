@@ -21,7 +21,8 @@ import numpy as np
 
 from wend.errors import NoPathError
 from wend.kernel import FOUND, OUT_OF_BUDGET, UNREACHABLE, jit, scramble
-from wend.maps.grid import CARDINAL_COST, DIAGONAL_COST, DX, DY, Grid, Point, empty_map_cost
+from wend.maps.grid import Grid
+from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, DX, DY, Point, empty_map_cost
 from wend.search.open_list import OpenList, clear, drop_first, first, is_empty, make_open_list, push
 
 NO_LIMIT = 2**62       # expansions

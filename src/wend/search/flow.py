@@ -34,7 +34,8 @@ from numpy.typing import NDArray
 
 from wend.errors import ParameterError
 from wend.kernel import jit
-from wend.maps.grid import Grid, GridTables
+from wend.maps.grid import Grid
+from wend.maps.terrain import GridTables
 
 GLOBAL = "global"
 LOCAL = "local"

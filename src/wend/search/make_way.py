@@ -26,8 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wend.kernel import NO_AGENT, NO_CELL, jit, scramble
-from wend.maps.grid import CARDINAL_COST
-from wend.planners.bmaa.blocks import NO_ROW, is_known
+from wend.maps.terrain import CARDINAL_COST
 from wend.planners.bmaa.real_time import heuristic
 
 _KEY_SHIFT = 12                 # of a cost in a key, to leave room for what decides among equals: no loss that matters
@@ -160,10 +159,3 @@ def settle(tables, agents, occupant, learned, wish, order, crowd, lot, next_cell
     for agent in range(agents.cell.size):
         if next_cell[agent] != NO_CELL:
             crowd.claimed[next_cell[agent]] = NO_AGENT
-
-
-@jit
-def knows_its_way(agents, learned, agent):
-    """Whether an agent's distances are known where it stands; without blocks they always are."""
-    row = learned.row[agent]
-    return row == NO_ROW or is_known(learned.ways.far[row], learned.blocks.group[agents.cell[agent]])

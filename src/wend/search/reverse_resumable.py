@@ -28,10 +28,11 @@ from numpy.typing import NDArray
 from wend.kernel import OUT_OF_BUDGET, OUT_OF_SPACE, UNREACHABLE, jit
 from wend.kernel.allowance import Allowance
 from wend.kernel.arrays import ahead, allocate, grown, int32, int64, record
-from wend.kernel.pools import Pool, carry, enlarged, get, make_pool, put
-from wend.maps.grid import CARDINAL_COST, DIAGONAL_COST, DX, DY, Grid, empty_map_cost
+from wend.kernel.pools import CHUNK, Pool, bring, carry, enlarged, get, make_pool, put
+from wend.maps.grid import Grid
+from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, DX, DY, empty_map_cost
 
-PAGE = 64           # cells in a page
+PAGE = CHUNK        # cells in a page
 
 _UNREACHED = 0
 _FAR = 2**62        # taken off what is known of a cell, so that _UNREACHED is more than anything
@@ -137,7 +138,7 @@ def _new_page(reverse):
         counts.free_pages -= 1
         put(reverse.known, page, _UNREACHED)
         return page
-    carry(reverse.known, 2 * PAGE)
+    carry(reverse.known, 2)
     counts.pages += 1
     return (counts.pages - 1) * PAGE
 
@@ -150,9 +151,10 @@ def _push(reverse, level_f, level_top, levels, f, cell):
     if at != _NO_ENTRY:
         counts.free_entry = get(reverse.entry, at) & 0xFFFFFFFF
     else:
-        carry(reverse.entry, 2)
         at = counts.entries
         counts.entries += 1
+        if at % CHUNK == 0:
+            carry(reverse.entry, 2)
     k, end = 0, levels                              # the first value that is not larger
     while k < end:
         middle = (k + end) >> 1
@@ -194,7 +196,8 @@ def distance(tables, reverse, search, cell):
 @jit
 def _resume(tables, reverse, search, cell):
     """Go on with a search until it has closed a cell; answer as `distance` does. Mutates: reverse."""
-    page_of, known, entry = reverse.page_of[search], reverse.known, reverse.entry
+    page_of, known, entry = reverse.page_of[search], reverse.known.items, reverse.entry.items
+    older_known, older_entry = reverse.known.counts[0].until, reverse.entry.counts[0].until
     counts, allowance = reverse.counts[0], reverse.allowance.counts[0]
     level_f, level_top = reverse.level_f[search], reverse.level_top[search]
     levels = np.int64(reverse.levels[search])
@@ -207,15 +210,19 @@ def _resume(tables, reverse, search, cell):
         if not _has_space(reverse, levels):
             return OUT_OF_SPACE
         page_of[goal >> 6] = _new_page(reverse)
-        put(known, page_of[goal >> 6] + (goal & 63), -_FAR)
+        put(reverse.known, page_of[goal >> 6] + (goal & 63), -_FAR)
         levels = _push(reverse, level_f, level_top, levels, np.int64(0), goal)
     answer = UNREACHABLE
     while levels > 0:
         at = np.int64(level_top[levels - 1])
-        top = get(entry, at)
+        if at < older_entry:
+            bring(reverse.entry, at)
+        top = entry[at]
         first = top >> 32
         slot = page_of[first >> 6] + (first & 63)
-        here = get(known, slot)
+        if slot < older_known:
+            bring(reverse.known, slot)
+        here = known[slot]
         is_outdated = here & 1                      # an entry from before the cell was improved
         if not is_outdated:
             if not _has_space(reverse, levels):
@@ -227,13 +234,13 @@ def _resume(tables, reverse, search, cell):
         level_top[levels - 1] = top & 0xFFFFFFFF
         if level_top[levels - 1] == _NO_ENTRY:
             levels -= 1
-        put(entry, at, counts.free_entry)
+        entry[at] = counts.free_entry
         counts.free_entry = at
         if is_outdated:
             continue
         expanded += 1
         g = (here + _FAR) >> 1
-        put(known, slot, here | 1)
+        known[slot] = here | 1
         bits = moves[first]
         y = first // width
         x = first - y * width
@@ -244,12 +251,14 @@ def _resume(tables, reverse, search, cell):
             cost = g + (CARDINAL_COST if d < 4 else DIAGONAL_COST)
             opened = (cost << 1) - _FAR
             page = np.int64(page_of[beside >> 6])
-            if opened + 1 >= get(known, page + (beside & 63)):      # closed, or no better than before
+            if page < older_known:
+                bring(reverse.known, page)
+            if opened + 1 >= known[page + (beside & 63)]:       # closed, or no better than before
                 continue
             if page == _NO_PAGE:
                 page = _new_page(reverse)
                 page_of[beside >> 6] = page
-            put(known, page + (beside & 63), opened)
+            known[page + (beside & 63)] = opened
             h = empty_map_cost(tables, abs(x + DX[d] - origin_x), abs(y + DY[d] - origin_y))
             levels = _push(reverse, level_f, level_top, levels, cost + h, beside)
         if first == cell:

@@ -1,16 +1,16 @@
 """The replay page: one HTML file that plays a trace in any browser, from disk, with nothing else beside it.
 
-The page is `replay.html` with `replay.css` and `replay.js` pasted in, and the run as one JSON object. Small things are
-plain JSON; arrays are little-endian bytes, deflated, in base64:
+The page is `static/replay.html` with the theme, `replay.css` and the joined modules of `replay.js` pasted in, and the
+run as one JSON object. Small things are plain JSON; arrays are little-endian bytes, deflated, in base64:
 
     blocked   bits[height * width]          the map at the start, first cell in the highest bit
     moves     uint8[agents, ticks]          the trace's codes; one agent after the other deflates to less than by ticks
     added     int32[agents, 3]              tick, cell, goal
     orders    int32[orders, 3]              tick, agent, goal; by tick
-    routes    int32[waypoints, 3]           tick, agent, waypoint, or -1 where there are none; by tick
+    routes    int32[waypoints, 3]           tick, agent, waypoint, or -1 if the route has none; by tick
     edits     int32[edits, 3]               tick, cell, 1 if blocked else 0; by tick
-    spread    float32[ticks + 1]            how far the group ordered last by then is spread, NaN where there is none;
-                                            empty if no group was ever ordered
+    spread    float32[ticks + 1]            how far the group that was ordered last by then is spread, NaN if there is
+                                            none; empty if no group was ever ordered
 
 The trace's meta travels as text only. The script shows it as text and never as markup: no name can break the page.
 """
@@ -20,7 +20,6 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from importlib.resources import files
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -31,20 +30,18 @@ from numpy.typing import ArrayLike
 from wend import metrics
 from wend.files import replacing
 from wend.kernel import NO_CELL
+from wend.theme import stylesheet
+from wend.viewer.assets import join, static
 from wend.world.trace import Trace
 
 
 def write_replay(trace: Trace, path: str | Path) -> None:
     """Write the run as one HTML page; an older file of that name is replaced only when the new one is whole."""
-    page = Template(_part("replay.html")).substitute(
-        style=_part("replay.css"), script=_part("replay.js"), data=_in_script(_content(trace))
+    page = Template(static("replay.html")).substitute(
+        theme=stylesheet(), style=static("replay.css"), script=join("replay"), data=_in_script(_content(trace))
     )
     with replacing(path) as file:
         file.write(page.encode())
-
-
-def _part(name: str) -> str:
-    return files("wend.viewer").joinpath(name).read_text(encoding="utf-8")
 
 
 def _in_script(content: dict[str, Any]) -> str:

@@ -1,5 +1,5 @@
 # mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
-"""The referee: judges every tick by rules.py, and whether a planner kept its hands off agents that are not its own."""
+"""The referee: judges every tick by rules.py, and whether a planner moved only the agents that it may move."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from wend.world.trace import Event, Trace
 
 @jit
 def _keeps_to_its_own(cells, cell, goal, controlled, pinned, announced, proposed):
-    """Whether a joint move leaves alone who is not the planner's to move, and loses nobody."""
+    """Whether a joint move moves only agents that the planner may move, and keeps all of them on the map."""
     for agent in range(proposed.size):
         here, there = cell[agent], proposed[agent]
         if there != announced[agent] and not controlled[agent]:
@@ -39,7 +39,7 @@ class Referee:
     ) -> list[Violation]:
         """All that is wrong with a proposed joint move.
 
-        `announced` is where the program moves the agents that it moves itself, and where everybody else stands.
+        `announced` is where the program moves the agents that it moves itself, and where all others stand.
         """
         if _keeps_to_its_own(self._grid.size, *agents, announced, proposed):
             return self._judge.judge(tick, agents.cell, proposed)

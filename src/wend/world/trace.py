@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from wend.errors import FormatError, MapError, VersionError
 from wend.files import ZIP_ERRORS, replacing
 from wend.kernel import NO_CELL
-from wend.maps.grid import DX, DY, Grid, Point
+from wend.maps.grid import Grid
+from wend.maps.terrain import DX, DY, Point
 from wend.rules import OFF_MAP
 
 FORMAT = "wend-trace"
@@ -39,7 +40,7 @@ class Event:
 
     tick: int                       # how many ticks had been made when it happened
     kind: str                       # added | removed | ordered | group | routed | pinned | blocked | unblocked
-    agent: int | None = None        # whom it concerns, None for groups and edits of the map
+    agent: int | None = None        # the agent concerned, None for groups and edits of the map
     data: dict[str, Any] = field(default_factory=dict)  # by kind, see docs/formats/trace.md
 
 
@@ -70,8 +71,11 @@ class Trace:
         return (event for event in self.events if event.kind in kinds)
 
     def positions(self) -> NDArray[np.int32]:
-        """[ticks + 1, agents] the cell of every agent after every tick: NO_CELL where it is not there, OFF_MAP where a
-        trace that Wend did not make leads it off the map. Who leaves after a tick is still there, who comes is too."""
+        """[ticks + 1, agents] the cell of every agent after every tick.
+
+        NO_CELL where it is not on the map, OFF_MAP where a trace that Wend did not make leads it off the map. An agent
+        that leaves after a tick still counts as there after it, and so does one that comes.
+        """
         if self._cells is None:
             offset = np.zeros(ABSENT + 1, dtype=np.int32)
             offset[1:ABSENT] = [dy * self.grid.width + dx for dx, dy in zip(DX, DY, strict=True)]
@@ -125,7 +129,7 @@ class Trace:
 
     @classmethod
     def load(cls, path: str | Path) -> Trace:
-        """Read a trace; a file that is none, is damaged, or comes from a newer major version is a FormatError."""
+        """Read a trace; FormatError if the file is not one, is damaged, or comes from a newer major version."""
         try:
             with zipfile.ZipFile(path) as archive:
                 return _read(archive, path)
@@ -185,7 +189,7 @@ def _read(archive: zipfile.ZipFile, path: str | Path) -> Trace:
 
 
 def _event(line: str, grid: Grid, ticks: int) -> Event:
-    """One line of events.jsonl, its places checked, so that no metric stumbles over them."""
+    """One line of events.jsonl; its places are checked here, so that metrics can rely on them."""
     data = json.loads(line)
     event = Event(int(data.pop("tick")), str(data.pop("kind")), data.pop("agent", None), data)
     if not 0 <= event.tick <= ticks:

@@ -4,19 +4,17 @@ import numpy as np
 import pytest
 
 from wend import Grid
-from wend.groups.orders import ways_to
+from wend.groups.orders import paths_to
 from wend.groups.slots import slots_for
 from wend.maps import generators as mapgen
 from wend.search.flood import move_distances
 
-NOBODY = np.zeros(0, dtype=np.int32)
 
-
-def dealt(grid: Grid, units, target, taken=()) -> list[tuple[int, int]]:
-    cells = [grid.cell(*unit) for unit in units]
-    ways = ways_to(grid, cells, grid.cell(*target), "move")
+def dealt(grid: Grid, starts, target, taken=()) -> list[tuple[int, int]]:
+    cells = [grid.cell(*start) for start in starts]
+    paths = paths_to(grid, cells, grid.cell(*target), "move")
     taken_cells = np.array([grid.cell(*place) for place in taken], dtype=np.int32)
-    return [grid.xy(cell) for cell in slots_for(grid, ways, taken_cells).tolist()]
+    return [grid.xy(cell) for cell in slots_for(grid, paths, taken_cells).tolist()]
 
 
 def block(x: int, y: int, width: int, height: int) -> list[tuple[int, int]]:
@@ -29,7 +27,7 @@ def test_one_unit_gets_the_target_itself() -> None:
 
 
 @pytest.mark.small
-def test_slots_are_distinct_and_near_and_leave_a_way_through() -> None:
+def test_slots_are_distinct_and_near_and_leave_a_passage() -> None:
     grid = mapgen.open_map(width=40, height=40)
     slots = dealt(grid, block(2, 2, 5, 5), (25, 25))
     assert len(set(slots)) == 25
@@ -49,7 +47,7 @@ def test_without_diagonals_the_gaps_are_wider() -> None:
 
 @pytest.mark.small
 @pytest.mark.parametrize(("dx", "dy"), [(1, 0), (-1, 0), (0, 1), (0, -1)])
-def test_who_comes_first_goes_farthest_in_and_sides_are_kept(dx: int, dy: int) -> None:
+def test_the_first_to_come_goes_farthest_in_and_sides_are_kept(dx: int, dy: int) -> None:
     grid = mapgen.open_map(width=60, height=60)
     units = block(28, 28, 4, 4)
     target = (29 + 24 * dx, 29 + 24 * dy)
@@ -74,18 +72,18 @@ def test_a_group_around_its_target_closes_in_from_all_sides() -> None:
     grid = mapgen.open_map(width=41, height=41)
     ring = [(x, y) for x, y in block(5, 5, 31, 31) if max(abs(x - 20), abs(y - 20)) == 15][::5]
     for (x, y), (slot_x, slot_y) in zip(ring, dealt(grid, ring, (20, 20)), strict=True):
-        assert (x - 20) * (slot_x - 20) + (y - 20) * (slot_y - 20) >= 0      # nobody crosses the middle
+        assert (x - 20) * (slot_x - 20) + (y - 20) * (slot_y - 20) >= 0      # no agent crosses the middle
 
 
 @pytest.mark.small
-def test_taken_places_are_left_to_those_who_have_them() -> None:
+def test_taken_cells_are_left_to_their_owners() -> None:
     grid = mapgen.open_map(width=30, height=30)
     taken = block(18, 18, 5, 5)
     assert not set(dealt(grid, block(2, 2, 4, 4), (20, 20), taken)) & set(taken)
 
 
 @pytest.mark.small
-def test_where_there_is_little_room_gaps_are_filled_and_then_taken_places_shared() -> None:
+def test_where_space_is_short_gaps_are_filled_and_then_taken_cells_shared() -> None:
     corridor = Grid.from_text("......")
     units = [(x, 0) for x in range(5)]
     assert sorted(dealt(corridor, units, (5, 0))) == [(1, 0), (2, 0), (3, 0), (4, 0), (5, 0)]
@@ -107,13 +105,13 @@ def test_nearest_means_by_moves_not_through_walls() -> None:
 
 @pytest.mark.small
 @pytest.mark.parametrize("seed", range(6))
-def test_on_any_map_everybody_gets_a_reachable_place_of_its_own(seed: int) -> None:
+def test_on_any_map_every_agent_gets_a_reachable_slot_of_its_own(seed: int) -> None:
     grid = mapgen.generate("caves", seed=seed, width=40, height=32)
     draw = np.random.default_rng(seed)
     cells = draw.permutation(grid.largest_component())
     units, target, taken = cells[:30].tolist(), int(cells[30]), cells[31:60]
-    slots = slots_for(grid, ways_to(grid, units, target, "move"), taken)
+    slots = slots_for(grid, paths_to(grid, units, target, "move"), taken)
     assert np.unique(slots).size == 30
     assert (grid.component[slots] == grid.component[target]).all()
     assert not np.isin(slots, taken).any()
-    assert slots_for(grid, ways_to(grid, units, target, "move"), taken).tolist() == slots.tolist()
+    assert slots_for(grid, paths_to(grid, units, target, "move"), taken).tolist() == slots.tolist()

@@ -8,7 +8,6 @@ import pytest
 
 from wend.kernel import jit
 from wend.kernel.arrays import ahead, allocate, copied, flags, grown, int32, int64, record, uint8
-from wend.kernel.pools import carry, enlarged, get, make_pool, put
 
 
 class Inner(NamedTuple):
@@ -87,32 +86,3 @@ def test_copies_are_independent() -> None:
 @pytest.mark.small
 def test_room_doubles() -> None:
     assert [ahead(0, 1), ahead(64, 64), ahead(64, 65), ahead(64, 500)] == [64, 64, 128, 500]
-
-
-@pytest.mark.small
-def test_a_pool_grows_without_losing_anything_in_whatever_order_it_is_used() -> None:
-    draw = np.random.default_rng(4)
-    pool, twin, used = make_pool(8), {}, 0
-    for _ in range(400):
-        if used == pool.items.size:
-            pool = enlarged(pool)
-        carry(pool, 2)
-        twin[used] = int(draw.integers(1000))
-        put(pool, used, twin[used])
-        used += 1
-        k = int(draw.integers(used))
-        twin[k] = int(draw.integers(1000))
-        put(pool, k, twin[k])
-        assert get(pool, k) == twin[k]
-    assert [get(pool, k) for k in range(used)] == [twin[k] for k in range(used)]
-    assert int(pool.counts[0].carried) == int(pool.counts[0].until)
-
-
-@pytest.mark.small
-def test_a_pool_that_grows_again_early_carries_the_rest_over() -> None:
-    pool = make_pool(4)
-    for k in range(4):
-        put(pool, k, k + 1)
-    pool = enlarged(enlarged(pool))
-    assert pool.items.size == 16
-    assert [get(pool, k) for k in range(4)] == [1, 2, 3, 4]

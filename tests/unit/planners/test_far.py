@@ -9,7 +9,7 @@ from tests.reference.far import ReferenceFar
 from wend import Grid, World, create, shortest_path
 from wend.errors import ParameterError, UnknownNameError
 from wend.maps.generators import random_map
-from wend.maps.grid import Point
+from wend.maps.terrain import Point
 from wend.search.flow import Flow
 from wend.search.reservations import owner_at
 

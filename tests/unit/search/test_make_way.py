@@ -9,9 +9,9 @@ from tests.reference import make_way as reference
 from tests.reference.bmaa import BlockMind, ReferenceBmaa, Walker
 from wend import Grid
 from wend.kernel import NO_AGENT, NO_CELL
-from wend.maps.grid import Point
+from wend.maps.terrain import Point
 from wend.planners.base import Agents
-from wend.planners.bmaa.real_time import make_learned, with_agents
+from wend.planners.bmaa.real_time import make_learned
 from wend.rules import Judge
 from wend.search.make_way import make_crowd, settle
 
@@ -38,7 +38,7 @@ def go(
         next_cell[agent] = grid.cell(*point)
     wished = np.array([NO_CELL if point is None else grid.cell(*point) for point in wish], np.int32)
     crowd = make_crowd(count, grid.size)
-    learned = with_agents(make_learned(grid), count)
+    learned = make_learned(grid, agents=count)
     line = np.array(range(count) if order is None else order, np.int32)
     settle(grid.tables, agents, occupant, learned, wished, line, crowd, LOT, next_cell, waits_for)
     assert (crowd.claimed == NO_AGENT).all()        # as it was found

@@ -1,13 +1,12 @@
-"""The replay page: what it carries, that nothing in a trace can break it, and that its script reads it rightly."""
+"""The replay page: what it carries, that nothing in a trace can break it, and that its script reads it correctly."""
 
 from __future__ import annotations
 
 import base64
 import json
 import re
-import shutil
-import subprocess
 import zlib
+from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -17,10 +16,13 @@ import pytest
 from numpy.typing import NDArray
 
 from wend.kernel import NO_CELL
-from wend.maps.grid import DX, DY, Grid
+from wend.maps.grid import Grid
+from wend.maps.terrain import DX, DY
 from wend.rules import OFF_MAP
 from wend.viewer.replay import write_replay
 from wend.world.trace import ABSENT, WAIT, Event, Trace
+
+RunScript = Callable[[str, Any], Any]
 
 N, E, S = 1, 2, 3     # codes of moves
 NASTY = "</script><b>'\"&<!--\ud800\u2028"
@@ -80,7 +82,7 @@ def eventful() -> Trace:
 
 
 def random_walk(seed: int, ticks: int, agents: int) -> Trace:
-    """Agents that wander without heeding each other; some enter late, some leave, goals and walls change."""
+    """Agents that wander and ignore each other; some enter late, some leave, goals and walls change."""
     rng = np.random.default_rng(seed)
     grid = Grid(rng.random((12, 17)) > 0.1)
     free = grid.free_cells()
@@ -200,9 +202,11 @@ def test_a_large_run_stays_small(tmp_path: Path) -> None:
     assert (tmp_path / "run.html").stat().st_size < 0.65 * ticks * agents + 100_000
 
 
-# --- the script itself, where Node can run it -----------------------------------------------------------------------
+# --- the script's modules, where Node can run them ------------------------------------------------------------------
 
 HARNESS = """
+import { Moment } from "./moment.js";
+import { Recording, survey } from "./recording.js";
 const { data, ticks } = JSON.parse(require("node:fs").readFileSync(0, "utf8"));
 Recording.read(data).then((recording) => {
   const { counts, checkpoints } = survey(recording);
@@ -211,7 +215,7 @@ Recording.read(data).then((recording) => {
     moment.seek(tick, 0);
     const waited = Array.from({ length: recording.agents }, (_, agent) => recording.waited(agent, tick));
     return {
-      cells: [...moment.cell], goals: [...moment.goals.values], blocked: [...moment.terrain.values], waited,
+      cells: [...moment.cell], goals: [...moment.goal], blocked: [...moment.blocked], waited,
       counts: counts.map((count) => count[tick]), states: [...moment.state],
     };
   });
@@ -220,6 +224,7 @@ Recording.read(data).then((recording) => {
 """
 
 PLAYER_HARNESS = """
+import { Player } from "./player.js";
 const player = new Player(100, () => {});
 const log = [];
 const note = () => log.push([player.state, player.time]);
@@ -232,20 +237,6 @@ const acts = [
 for (const act of acts) { act(); note(); }
 console.log(JSON.stringify(log));
 """
-
-
-def run_script(harness: str, given: Any) -> Any:
-    """Run the page's script up to where it touches the page, then the harness."""
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("needs Node to run the page's script")
-    script = (Path(write_replay.__code__.co_filename).parent / "replay.js").read_text(encoding="utf-8")
-    logic, page_part = script.split("async function main()")
-    assert "main()" in page_part
-    done = subprocess.run(
-        [node, "-e", logic + harness], input=json.dumps(given), capture_output=True, text=True, check=True, timeout=60
-    )
-    return json.loads(done.stdout)
 
 
 def goals_and_walls(trace: Trace, tick: int) -> tuple[list[int], list[int]]:
@@ -264,7 +255,9 @@ def goals_and_walls(trace: Trace, tick: int) -> tuple[list[int], list[int]]:
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-def test_the_script_shows_every_tick_as_the_trace_has_it(seed: int, tmp_path: Path) -> None:
+def test_the_script_shows_every_tick_as_the_trace_has_it(
+    run_script: RunScript, seed: int, tmp_path: Path
+) -> None:
     trace = random_walk(seed, ticks=200, agents=15)
     write_replay(trace, tmp_path / "run.html")
     ticks = [0, 200, *np.random.default_rng(seed).integers(0, 201, 60).tolist(), *range(60, 70), 0]
@@ -284,7 +277,7 @@ def test_the_script_shows_every_tick_as_the_trace_has_it(seed: int, tmp_path: Pa
         assert shown["waited"] == (still & ~at_goal[:tick]).sum(axis=0).tolist()
 
 
-def test_an_order_counts_from_its_tick_on(eventful: Trace, tmp_path: Path) -> None:
+def test_an_order_counts_from_its_tick_on(run_script: RunScript, eventful: Trace, tmp_path: Path) -> None:
     write_replay(eventful, tmp_path / "run.html")
     seen = run_script(HARNESS, {"data": Page(tmp_path / "run.html").text["data"], "ticks": [3, 4, 5]})
     moving, waiting, home, gone = range(4)
@@ -292,7 +285,7 @@ def test_an_order_counts_from_its_tick_on(eventful: Trace, tmp_path: Path) -> No
     assert [shown["counts"] for shown in seen] == [[2, 0, 0], [0, 1, 1], [0, 1, 0]]
 
 
-def test_the_script_finds_an_agent_again_that_was_led_off_the_map(tmp_path: Path) -> None:
+def test_the_script_finds_an_agent_again_that_was_led_off_the_map(run_script: RunScript, tmp_path: Path) -> None:
     trace = make_trace(Grid.from_text("..\n.."), [[N], [S], [ABSENT]], [added(0, 0, (1, 0), (0, 1))])
     write_replay(trace, tmp_path / "run.html")
     seen = run_script(HARNESS, {"data": Page(tmp_path / "run.html").text["data"], "ticks": [0, 1, 2, 3]})
@@ -301,7 +294,7 @@ def test_the_script_finds_an_agent_again_that_was_led_off_the_map(tmp_path: Path
     assert [shown["states"][0] for shown in seen] == [0, 0, 1, 3]
 
 
-def test_the_player_is_the_state_machine_that_it_declares() -> None:
+def test_the_player_is_the_state_machine_that_it_declares(run_script: RunScript) -> None:
     assert run_script(PLAYER_HARNESS, None) == [
         ["playing", 0], ["playing", 5.5], ["paused", 6], ["paused", 16], ["paused", 15],
         ["playing", 15], ["playing", 50], ["paused", 51], ["ended", 100], ["ended", 100],
@@ -310,6 +303,7 @@ def test_the_player_is_the_state_machine_that_it_declares() -> None:
 
 
 WAYPOINT_HARNESS = """
+import { Recording } from "./recording.js";
 const { data, ticks } = JSON.parse(require("node:fs").readFileSync(0, "utf8"));
 Recording.read(data).then((recording) => {
   console.log(JSON.stringify(ticks.map((tick) => recording.waypoints(0, tick))));
@@ -317,7 +311,7 @@ Recording.read(data).then((recording) => {
 """
 
 
-def test_the_script_knows_which_waypoints_are_still_to_come(tmp_path: Path) -> None:
+def test_the_script_knows_which_waypoints_are_still_to_come(run_script: RunScript, tmp_path: Path) -> None:
     """An agent walks east, past two waypoints; in tick 20 it is given others, and in tick 22 none."""
     events = [
         added(0, 0, (0, 0), (39, 0)),
@@ -333,6 +327,8 @@ def test_the_script_knows_which_waypoints_are_still_to_come(tmp_path: Path) -> N
 
 
 SPREAD_HARNESS = """
+import { spreadName } from "./page.js";
+import { Recording } from "./recording.js";
 const { data } = JSON.parse(require("node:fs").readFileSync(0, "utf8"));
 Recording.read(data).then((recording) => {
   console.log(JSON.stringify([[...recording.spread].map(spreadName), recording.spreadPeak]));
@@ -340,7 +336,7 @@ Recording.read(data).then((recording) => {
 """
 
 
-def test_the_page_shows_how_far_the_group_is_spread(tmp_path: Path) -> None:
+def test_the_page_shows_how_far_the_group_is_spread(run_script: RunScript, tmp_path: Path) -> None:
     """Two agents that walk apart, and are a group from tick 1 on."""
     events = [
         added(0, 0, (4, 0), (4, 2)),

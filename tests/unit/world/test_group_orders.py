@@ -10,17 +10,17 @@ import pytest
 
 from wend import ALGORITHMS, Grid, World
 from wend.errors import MapError, ParameterError, UnknownNameError
-from wend.groups.orders import SPACING
+from wend.groups.routes import SPACING
 from wend.maps import generators as mapgen
 from wend.metrics import first_move_ticks, path_length
 from wend.search.flood import move_distances
 from wend.viewer.replay import write_replay
 from wend.world.trace import Trace
 
-ONE_WAY = ("bmaa-f", "bmaa-fc")     # they cannot leave their streets to get to a place between others
+ONE_WAY = ("bmaa-f", "bmaa-fc")     # they cannot leave their streets to get to a slot between others
 CROWDS = [key for key, entry in ALGORITHMS.items() if entry.online and key not in ONE_WAY]
 
-# A long wall with a gap at either end: two ways from west to east.
+# A long wall with a gap at either end: two passages from west to east.
 TWO_WAYS = Grid.from_text("\n".join("." * 30 if y in (0, 1, 19, 20) else "." * 14 + "@@" + "." * 14 for y in range(21)))
 
 
@@ -48,9 +48,9 @@ def test_fifty_agents_ordered_to_one_cell_settle_and_are_quiet(key: str, mode: s
     world, group = crowd(mapgen.generate("rooms", seed=2, width=48, height=48, door=3), key, [])
     group = [world.add(place) for place in nearest(world.grid, world.grid.xy(int(world.grid.free_cells()[0])), 50)]
     target = world.grid.xy(int(world.grid.free_cells()[-200]))
-    places = {order.goal for order in world.order_group(group, target, mode)}
-    assert len(places) == 50
-    assert target in places
+    slots = {order.goal for order in world.order_group(group, target, mode)}
+    assert len(slots) == 50
+    assert target in slots
     assert world.run(max_ticks=1500) == "done"
     assert {world.agent_state(agent).name for agent in group} == {"arrived"}
     assert ticks_with_moves(world, 1000) == 0
@@ -99,7 +99,7 @@ def test_an_attack_move_keeps_a_group_together_where_a_move_does_not() -> None:
 
 
 @pytest.mark.small
-def test_the_world_speaks_of_the_place_and_the_planner_heads_for_a_waypoint() -> None:
+def test_the_world_speaks_of_the_slot_and_the_planner_heads_for_a_waypoint() -> None:
     world, group = crowd(TWO_WAYS, "lra", [(2, 8), (2, 9)])
     orders = world.order_group(group, (27, 8))
     assert [order.agent for order in orders] == group
@@ -124,7 +124,7 @@ def test_standing_on_a_waypoint_is_not_being_home() -> None:
         world.tick()
         states.add(world.agent_state(0).name)
         assert world.home_count() == int(world.position(0) == (39, 1))
-    assert states == {"moving", "arrived"}       # it never stopped at a waypoint, and did not take it for home
+    assert states == {"moving", "arrived"}       # it never stopped at a waypoint, nor took one for its home
 
 
 @pytest.mark.small
@@ -173,7 +173,7 @@ def test_another_order_counts_from_then_on() -> None:
 
 
 @pytest.mark.small
-def test_groups_do_not_take_each_others_places() -> None:
+def test_groups_do_not_take_each_others_slots() -> None:
     world, agents = crowd(mapgen.open_map(width=30, height=30), "lra", [(x, y) for x in range(6) for y in range(4)])
     world.order_group(agents[:12], (20, 20))
     world.order_group(agents[12:], (20, 20))
@@ -185,7 +185,7 @@ def test_groups_do_not_take_each_others_places() -> None:
 
 
 @pytest.mark.small
-def test_a_wall_on_the_way_leads_those_whose_way_it_cuts_around_it() -> None:
+def test_a_wall_leads_those_whose_paths_it_cuts_around_it() -> None:
     world, group = crowd(TWO_WAYS, "lra", [(2, 3), (2, 17)])
     world.order_group(group, (27, 10))
     places, low = [world.goal(agent) for agent in group], world.waypoints(1)
@@ -200,7 +200,7 @@ def test_a_wall_on_the_way_leads_those_whose_way_it_cuts_around_it() -> None:
 
 
 @pytest.mark.small
-def test_a_place_that_is_walled_up_is_replaced_by_another_near_the_target() -> None:
+def test_a_slot_that_is_walled_up_is_replaced_by_another_near_the_target() -> None:
     world, group = crowd(mapgen.open_map(width=40, height=20), "lra", [(x, y) for x in range(3) for y in range(3)])
     world.order_group(group, (30, 10))
     places = {agent: world.goal(agent) for agent in group}
@@ -240,7 +240,7 @@ def test_a_group_on_two_islands_goes_as_near_as_each_can() -> None:
 
 
 @pytest.mark.small
-def test_who_is_pushed_ahead_goes_on_from_there() -> None:
+def test_an_agent_that_is_pushed_ahead_goes_on_from_there() -> None:
     """It resumes at the nearest later waypoint, and does not go back for those that it missed."""
     grid = mapgen.open_map(width=60, height=5)
     world, group = crowd(grid, "lra", [(0, 2)])

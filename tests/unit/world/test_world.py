@@ -7,7 +7,8 @@ import pytest
 
 from wend import Budget, Grid, Planner, Problem, World, warm_up
 from wend.errors import MapError, ParameterError, UnknownNameError, ViolationError
-from wend.planners.base import Proposal
+from wend.planners.base import Intent, Proposal
+from wend.world.conduct import AgentIntent
 
 CORRIDOR = Grid.from_text("......")
 
@@ -31,7 +32,7 @@ def scripted(*ticks: dict[int, tuple[int, int]], grid: Grid = CORRIDOR, **option
 
 
 @pytest.mark.small
-def test_everybody_moves_at_once() -> None:
+def test_all_agents_move_at_once() -> None:
     world = scripted({0: (1, 0), 1: (2, 0)})
     world.add((0, 0), (5, 0))
     world.add((1, 0), (4, 0))
@@ -152,6 +153,34 @@ def test_whom_an_agent_waits_for() -> None:
 
 
 @pytest.mark.small
+def test_what_an_agent_intends_is_told_in_places() -> None:
+    class Knows(Follows):
+        def intent(self, agent: int) -> Intent:
+            return Intent((1, 2), 1, "agent 1 is in the way") if agent == 0 else Intent()
+
+    world = World(CORRIDOR, Knows())
+    a, b = world.add((0, 0), (2, 0)), world.add((4, 0))
+    assert world.intent(a) == AgentIntent(((1, 0), (2, 0)), 1, "agent 1 is in the way")
+    assert world.intent(b) == AgentIntent((), None, "")
+    world.remove(b)
+    with pytest.raises(ParameterError, match="there is no agent 1"):
+        world.intent(b)
+
+
+@pytest.mark.small
+def test_agents_that_are_added_leave_arrays_in_use_alone() -> None:
+    world = World(Grid(np.ones((20, 20))), "lra")
+    held = []
+    for k in range(200):
+        world.add((k % 20, k // 20))
+        held.append(world.state.agents)
+    for k, agents in enumerate(held):
+        assert {array.size for array in agents} == {k + 1}
+        assert agents.cell.tolist() == agents.goal.tolist() == list(range(k + 1))
+    assert len({array.__array_interface__["data"][0] for array in (agents.cell for agents in held)}) < 5
+
+
+@pytest.mark.small
 def test_the_program_moves_its_own_agents() -> None:
     world = World(CORRIDOR, "lra")
     mine = world.add((2, 0), controlled=False)
@@ -198,7 +227,7 @@ def test_what_cannot_be_is_refused() -> None:
     with pytest.raises(ParameterError, match="needs a limit"):
         world.run()
     for budget in ({"budget": 0}, {"budget_ms": 0.0}):
-        with pytest.raises(ParameterError, match="lets nobody search"):
+        with pytest.raises(ParameterError, match="allows no search"):
             world.tick(**budget)
 
 
@@ -238,7 +267,8 @@ def test_nothing_is_kept_without_recording() -> None:
     world = World(CORRIDOR, "lra", record=False)
     world.add((0, 0), (5, 0))
     assert world.run(max_ticks=20) == "done"
-    assert len(world._codes) == len(world._events) == 0
+    trace = world.trace()
+    assert (world.ticks, trace.ticks, len(trace.events), trace.plan_ms.size) == (5, 0, 0, 0)
 
 
 @pytest.mark.small

@@ -28,7 +28,7 @@ import numpy as np
 
 from wend.kernel import NO_CELL, OUT_OF_SPACE, UNREACHABLE, jit
 from wend.kernel.arrays import int32, int64, record, uint8
-from wend.maps.grid import GridTables
+from wend.maps.terrain import GridTables
 from wend.planners.mapp import ladder as open_list
 from wend.planners.mapp.biconnected import NO_BICOMPONENT, BicomponentTree
 from wend.planners.mapp.ladder import Ladder

@@ -22,7 +22,7 @@ import numpy as np
 
 from wend.kernel import NO_AGENT, NO_CELL, jit
 from wend.kernel.arrays import allocate, flags, int32, record, uint8
-from wend.maps.grid import GridTables
+from wend.maps.terrain import GridTables
 from wend.planners.mapp.alternates import Alternates
 from wend.planners.mapp.slidable import Instance, Paths, Prospects
 from wend.search.heap import Heap

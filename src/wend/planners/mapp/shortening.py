@@ -34,7 +34,8 @@ from numpy.typing import NDArray
 
 from wend.kernel import UNREACHABLE, jit
 from wend.kernel.arrays import allocate, int32, int64, record
-from wend.maps.grid import CARDINAL_COST, Grid
+from wend.maps.grid import Grid
+from wend.maps.terrain import CARDINAL_COST
 from wend.planners.mapp import compaction
 from wend.search.flood import count_moves
 from wend.search.open_list import OpenList, clear, drop_first, first, is_empty, make_open_list, push

@@ -26,7 +26,8 @@ from numpy.typing import NDArray
 
 from wend.errors import MapError, ParameterError
 from wend.kernel import UNREACHABLE, jit
-from wend.maps.grid import CARDINAL_COST, DIAGONAL_COST, Grid
+from wend.maps.grid import Grid
+from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST
 from wend.search.astar import NO_LIMIT
 from wend.search.open_list import OpenList, clear, drop_first, first, is_empty, make_open_list, push
 

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from tests.reference.mapp import ReferenceMapp, replay, solve
 from wend import Grid, Problem, World, create, provable
-from wend.cli.app import app
+from wend.cli import app
 from wend.errors import UnknownNameError
 from wend.kernel import OUT_OF_SPACE
 from wend.kernel.arrays import allocate

@@ -6,7 +6,8 @@ from numpy.typing import NDArray
 
 from tests.reference import shortening as reference
 from tests.reference.mapp import replay, solve
-from wend.maps.grid import Grid, Point
+from wend.maps.grid import Grid
+from wend.maps.terrain import Point
 from wend.planners.mapp import compaction, shortening
 from wend.planners.mapp.shortening import shorten
 

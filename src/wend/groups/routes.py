@@ -1,0 +1,180 @@
+# mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
+"""Routes: where each agent of a world was sent, and the waypoints on its path there.
+
+A planner sees one waypoint at a time, as the agent's goal. An agent that has come near a waypoint heads for the next,
+or for a later one that is nearer; after the last one it heads for its goal. docs/decisions/004-waypoints.md says why.
+
+Work per tick: O(agents that have waypoints ahead). An edit of the map: O(cells ahead on their paths).
+
+Deviations from Map Marker's units (groups/map_marker.py)
+- They pass every point of their paths, and go back for those that they missed. Here every SPACING-th cell of a path is
+  a waypoint, and a later one that is nearer will do.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wend.kernel import NO_CELL, jit
+from wend.kernel.arrays import ahead, allocate, grown, int32
+from wend.maps.terrain import GridTables
+from wend.planners.base import Agents
+
+Cells = NDArray[np.int32]
+
+SPACING = 12        # moves along a path from one waypoint to the next
+REACH = 3           # cells; an agent this near to a waypoint, and in sight of it, heads for the next
+LOOK_AHEAD = 4      # waypoints that are considered, the next one included
+
+NO_PATH: Cells = np.zeros(0, dtype=np.int32)
+
+_DIRECTION = np.array([[7, 0, 4], [3, 8, 1], [6, 2, 5]])    # [dy + 1, dx + 1] -> direction, 8 for none
+
+
+class Errands(NamedTuple):
+    """Where each agent was sent, with spare rows for agents to come."""
+
+    asked: Annotated[np.ndarray, int32("agents")]           # the cell that the last order named
+    goal: Annotated[np.ndarray, int32("agents")]            # the cell where the agent wants to be in the end
+    path: Annotated[np.ndarray, int32("agents", "cells")]   # its path; every SPACING-th cell is a waypoint
+    length: Annotated[np.ndarray, int32("agents")]          # cells of its path; 0: none, or past the last waypoint
+    waypoint: Annotated[np.ndarray, int32("agents")]        # index, on the path, of the waypoint that it heads for
+    found: Annotated[np.ndarray, int32("agents")]           # scratch: the agents that a kernel found
+
+
+class Routes:
+    """The errands of a world's agents."""
+
+    def __init__(self) -> None:
+        self._errands = allocate(Errands, agents=0, cells=0)
+        self._agents = 0
+
+    @property
+    def asked(self) -> Cells:
+        """int32[agents] the cell that the last order to each agent named."""
+        asked: Cells = self._errands.asked[: self._agents]
+        return asked
+
+    @property
+    def goal(self) -> Cells:
+        """int32[agents] the cell where each agent wants to be in the end."""
+        goal: Cells = self._errands.goal[: self._agents]
+        return goal
+
+    def waypoints(self, agent: int) -> Cells:
+        """The waypoints that an agent has still to pass."""
+        errands = self._errands
+        return errands.path[agent, errands.waypoint[agent] : errands.length[agent] : SPACING].copy()
+
+    def add_agent(self) -> None:
+        """There is one more agent."""
+        self._agents += 1
+        if self._agents > self._errands.goal.size:
+            self._errands = grown(self._errands, agents=ahead(self._errands.goal.size, self._agents))
+
+    def aim(self, agent: int, asked: int, goal: int, path: Cells) -> int:
+        """Send an agent to a goal along a path, which counts only if it has a waypoint; return where it heads first."""
+        if path.size > self._errands.path.shape[1]:
+            self._errands = grown(self._errands, cells=ahead(self._errands.path.shape[1], path.size))
+        errands = self._errands
+        errands.asked[agent], errands.goal[agent] = asked, goal
+        errands.path[agent, : path.size] = path
+        errands.length[agent] = path.size if path.size > SPACING else 0
+        errands.waypoint[agent] = SPACING
+        return int(path[SPACING]) if path.size > SPACING else goal
+
+    def advance(self, tables: GridTables, agents: Agents) -> list[int]:
+        """Let agents that have come to a waypoint head for the next; return these agents. Mutates: agents.goal."""
+        count = _advance(tables, agents.cell, agents.goal, self._errands)
+        found: list[int] = self._errands.found[:count].tolist()
+        return found
+
+    def cut(self, tables: GridTables, agents: Agents) -> list[int]:
+        """The agents whose paths, from the waypoint behind them on, can no longer be walked."""
+        count = _find_cut(tables, agents.cell, self._errands)
+        found: list[int] = self._errands.found[:count].tolist()
+        return found
+
+
+@jit
+def _moves_between(width, a, b):
+    """Moves between two cells if nothing is in the way."""
+    return max(abs(a % width - b % width), abs(a // width - b // width))
+
+
+@jit
+def in_sight(tables, here, there):
+    """Whether walking straight at a cell leads there: diagonally while that brings it nearer both ways."""
+    width = tables.width
+    while here != there:
+        dx = min(max(there % width - here % width, -1), 1)
+        dy = min(max(there // width - here // width, -1), 1)
+        if tables.moves[here] >> _DIRECTION[dy + 1, dx + 1] & 1:
+            here += dy * width + dx
+        elif dx != 0 and dy != 0 and tables.moves[here] >> _DIRECTION[1, dx + 1] & 1:
+            here += dx
+        elif dx != 0 and dy != 0 and tables.moves[here] >> _DIRECTION[dy + 1, 1] & 1:
+            here += dy * width
+        else:
+            return False
+    return True
+
+
+@jit
+def _advance(tables, cell, heading, errands):
+    """Let agents that have come to a waypoint head for the next; return how many did, and list them in `found`.
+
+    An agent that is nearer to a later waypoint than to its own, and sees it, heads for that one. `heading`
+    (int32[agents]) is where each agent wants to be for now. Mutates: heading, errands.
+    """
+    count = 0
+    for agent in range(cell.size):
+        length, due, here = errands.length[agent], errands.waypoint[agent], cell[agent]
+        if length == 0 or here == NO_CELL:
+            continue
+        near = _moves_between(tables.width, here, errands.path[agent, due])
+        for k in range(LOOK_AHEAD - 1, -1, -1):
+            later = due + k * SPACING
+            if later >= length:
+                continue
+            waypoint = errands.path[agent, later]
+            moves = _moves_between(tables.width, here, waypoint)
+            if (moves <= REACH or moves < near) and in_sight(tables, here, waypoint):
+                errands.waypoint[agent] = later + SPACING if moves <= REACH else later
+                break
+        if errands.waypoint[agent] == due:
+            continue
+        if errands.waypoint[agent] < length:
+            heading[agent] = errands.path[agent, errands.waypoint[agent]]
+        else:
+            heading[agent] = errands.goal[agent]
+            errands.length[agent] = 0
+        errands.found[count] = agent
+        count += 1
+    return count
+
+
+@jit
+def _find_cut(tables, cell, errands):
+    """Find the agents whose paths, from the waypoint behind them on, can no longer be walked; return how many.
+
+    Mutates: errands, whose `found` then lists them.
+    """
+    count = 0
+    for agent in range(cell.size):
+        if errands.length[agent] == 0 or cell[agent] == NO_CELL:
+            continue
+        for k in range(errands.waypoint[agent] - SPACING, errands.length[agent] - 1):
+            here, step = errands.path[agent, k], errands.path[agent, k + 1] - errands.path[agent, k]
+            is_walkable = False
+            for d in range(8):
+                if tables.offset[d] == step and tables.moves[here] >> d & 1:
+                    is_walkable = True
+            if not is_walkable:
+                errands.found[count] = agent
+                count += 1
+                break
+    return count

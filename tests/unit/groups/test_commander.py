@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import pytest
+
+from wend import Grid, Order
+from wend.groups.commander import EXCHANGE_AFTER_TICKS, SETTLE_AFTER_TICKS, Commander, Errand, should_exchange
+from wend.groups.routes import Routes
+from wend.kernel.arrays import allocate
+from wend.maps import generators as mapgen
+from wend.maps.terrain import Point
+from wend.planners.base import Agents, State
+
+
+class Field:
+    """Agents that never move, and a commander whose errands are written down."""
+
+    def __init__(self, grid: Grid, places: list[Point]) -> None:
+        agents = allocate(Agents, agents=len(places))
+        occupant = np.full(grid.size, -1, dtype=np.int32)
+        self.state, self.routes = State(grid, agents, occupant), Routes()
+        self.commander = Commander(self.state, self.routes)
+        for agent, place in enumerate(places):
+            self.routes.add_agent()
+            agents.cell[agent], agents.controlled[agent] = grid.cell(*place), True
+            occupant[agents.cell[agent]] = agent
+            self.send([Errand(agent, place, place)])
+
+    def send(self, errands: Iterable[Errand]) -> list[Order]:
+        sent, cell = [], self.state.grid.cell
+        for agent, asked, goal, path in errands:
+            self.state.agents.goal[agent] = self.routes.aim(agent, cell(*asked), cell(*goal), path)
+            sent.append(Order(agent, asked, goal))
+        return sent
+
+    def order(self, members: list[int], target: Point) -> list[Order]:
+        return self.send(self.commander.order(members, target, "move"))
+
+    def settle(self, *waited: int) -> list[Order]:
+        return self.send(self.commander.settle(np.array(waited, dtype=np.int32)))
+
+
+@pytest.mark.small
+def test_an_order_sends_everyone_once() -> None:
+    field = Field(mapgen.open_map(width=40, height=9), [(1, 2), (1, 4), (1, 6)])
+    orders = field.order([2, 0, 1], (30, 4))
+    assert [order.agent for order in orders] == [0, 1, 2]
+    assert [field.commander.answer(agent) for agent in range(3)] == orders
+    assert all(field.commander.leads(agent) and field.routes.waypoints(agent).size for agent in range(3))
+    assert field.order([0, 1, 2], (30, 4)) == []
+    assert field.order([], (30, 4)) == []
+
+
+@pytest.mark.small
+def test_an_agent_that_was_dropped_is_nobodys_until_the_order_is_given_again() -> None:
+    field = Field(mapgen.open_map(width=40, height=9), [(1, 2), (1, 4)])
+    field.order([0, 1], (30, 4))
+    field.commander.drop(1)
+    assert [field.commander.leads(agent) for agent in (0, 1)] == [True, False]
+    assert [order.agent for order in field.order([0, 1], (30, 4))] == [0, 1]
+    assert field.commander.leads(1)
+
+
+@pytest.mark.small
+def test_an_edit_gives_new_paths_to_those_whose_paths_it_cuts() -> None:
+    grid = Grid.from_text("\n".join("." * 40 if y in (0, 8) else "." * 20 + "@" + "." * 19 for y in range(9)))
+    field = Field(grid, [(1, 1), (1, 7)])
+    orders = field.order([0, 1], (38, 4))
+    assert max(grid.xy(cell)[1] for cell in field.routes.waypoints(0).tolist()) <= 4
+    grid.block([(20, 0)])
+    assert field.send(field.commander.edit([])) == orders[:1]
+    assert max(grid.xy(cell)[1] for cell in field.routes.waypoints(0).tolist()) > 4
+    assert field.send(field.commander.edit([])) == []
+
+
+@pytest.mark.small
+def test_agents_that_wait_exchange_slots_or_settle_nearby() -> None:
+    field = Field(mapgen.open_map(width=20, height=1), [(3, 0), (4, 0)])
+    field.order([0, 1], (5, 0))
+    field.send([Errand(0, (6, 0), (6, 0)), Errand(1, (4, 0), (4, 0))])
+    assert field.settle(EXCHANGE_AFTER_TICKS - 1, 0) == []
+    assert field.settle(EXCHANGE_AFTER_TICKS, 0) == [Order(0, (4, 0), (4, 0)), Order(1, (6, 0), (6, 0))]
+    assert field.settle(EXCHANGE_AFTER_TICKS, 0) == []
+    assert field.settle(SETTLE_AFTER_TICKS, 0) == [Order(0, (3, 0), (3, 0))]
+    assert field.settle(0, SETTLE_AFTER_TICKS) == [Order(1, (4, 0), (4, 0))]
+    assert field.settle(SETTLE_AFTER_TICKS, SETTLE_AFTER_TICKS) == []
+
+
+@pytest.mark.small
+def test_slots_are_exchanged_when_that_helps_and_not_back_again() -> None:
+    assert should_exchange((3, 3), (4, 4), (4, 4), (3, 3))          # each stands where the other wants to be
+    assert should_exchange((3, 3), (6, 3), (4, 3), (4, 3))          # the one at home moves on, farther in
+    assert not should_exchange((3, 3), (4, 3), (4, 3), (6, 3))      # ... and does not get its old slot back
+    assert not should_exchange((3, 3), (2, 3), (4, 3), (4, 3))      # the other is not in the way

@@ -1,0 +1,127 @@
+"""These tests fail when a release of Numba changes the internals that `kernel/linking.py` leans on."""
+
+from __future__ import annotations
+
+import copy
+import json
+import logging
+import os
+import pickle
+import subprocess
+import sys
+
+import numba
+import numpy as np
+import pytest
+
+from wend.kernel import compiling, scramble
+from wend.kernel.linking import TESTED, Kernel
+
+pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+
+
+def uncached(function) -> Kernel:
+    return Kernel(function, {}, {"nopython": True, "no_cfunc_wrapper": True, "_nrt": False})
+
+
+@pytest.fixture
+def kernels() -> tuple[Kernel, Kernel, Kernel]:
+    """A kernel that is called with an int64, an int32 and a literal; one that calls it; and one on top of that."""
+
+    @uncached
+    def twice(values, k):
+        return 2 * values[k]
+
+    @uncached
+    def by_range(values):
+        total = 0
+        for k in range(values.size):
+            total += twice(values, k)
+        return total
+
+    @uncached
+    def both(values, order):
+        total = by_range(values) + twice(values, 0)
+        for k in order:
+            total += twice(values, k)
+        return total
+
+    return twice, by_range, both
+
+
+def test_a_kernel_that_kernels_call_is_compiled_once_and_never_for_python(kernels) -> None:
+    twice, by_range, both = kernels
+    assert both(np.arange(5), np.arange(5, dtype=np.int32)) == 40
+    assert [len(kernel.part.overloads) for kernel in (twice, by_range)] == [1, 1]
+    assert [len(kernel.overloads) for kernel in kernels] == [0, 0, 1]
+
+
+def test_a_kernel_can_be_called_from_python_as_well(kernels) -> None:
+    twice, by_range, both = kernels
+    values = np.arange(5)
+    assert both(values, np.arange(3, dtype=np.int32)) == 26
+    assert [twice(values, 3), by_range(values)] == [6, 20]
+    assert [len(kernel.overloads) for kernel in kernels] == [1, 1, 1]
+    assert len(twice.part.overloads) == 1
+
+
+def test_kernels_are_copied_and_pickled() -> None:
+    assert copy.deepcopy(scramble)(1) == scramble(1)
+    assert pickle.loads(pickle.dumps(scramble))(1) == scramble(1)
+
+
+def test_every_kernel_of_the_package_is_one() -> None:
+    from wend.search import astar
+
+    assert isinstance(astar.run, Kernel)
+
+
+def in_a_process(code: str, **env: str) -> dict[str, int]:
+    ran = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={**os.environ, **env}
+    )
+    found: dict[str, int] = json.loads(ran.stdout)
+    return found
+
+
+LOOK_UP = """
+import json
+from wend import Grid, shortest_path
+from wend.search import astar
+shortest_path(Grid([[1, 1, 1]]), (0, 0), (2, 0))
+print(json.dumps({"hits": sum(astar.run._cache_hits.values()), "misses": sum(astar.run._cache_misses.values())}))
+"""
+
+
+def test_a_second_process_compiles_nothing(tmp_path) -> None:
+    first = in_a_process(LOOK_UP, NUMBA_CACHE_DIR=str(tmp_path))
+    second = in_a_process(LOOK_UP, NUMBA_CACHE_DIR=str(tmp_path))
+    assert (first, second) == ({"hits": 0, "misses": 1}, {"hits": 1, "misses": 0})
+
+
+OUT_OF_BOUNDS = """
+import json
+import numpy as np
+from wend.search.reservations import make_reservations, reserve, reserve_way
+table = make_reservations(4, 4)
+caught = 0
+try:
+    reserve_way(table, np.array([1, 9], np.int32), 0, 1, 0)     # it calls `reserve`
+except IndexError:
+    caught = 1
+print(json.dumps({"caught": caught}))
+"""
+
+
+def test_bounds_are_checked_in_parts_compiled_and_loaded(tmp_path) -> None:
+    for _ in ("compiled", "loaded"):
+        assert in_a_process(OUT_OF_BOUNDS, NUMBA_CACHE_DIR=str(tmp_path), NUMBA_BOUNDSCHECK="1") == {"caught": 1}
+
+
+def test_an_untested_numba_falls_back_to_njit(monkeypatch, caplog) -> None:
+    monkeypatch.setattr(numba, "__version__", f"0.{TESTED[1][1]}.0")
+    with caplog.at_level(logging.WARNING, logger="wend"):
+        compiled = compiling._choose_compiler()(lambda x: x + 1)
+    assert not isinstance(compiled, Kernel)
+    assert compiled(1) == 2
+    assert "tested" in caplog.text
