@@ -95,3 +95,15 @@ def jit(function: _Function) -> _Function:
     finally:
         _config.CACHE_DIR = before
     return compiled
+
+
+def prepared(kernel: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:
+    """A kernel as it is compiled for arguments of these types, for whoever calls it again with others of the same.
+
+    It does not look at types any more. To tell those of a bundle with a hundred arrays takes longer than a small tick.
+    """
+    if _config.DISABLE_JIT:
+        return kernel
+    compiled: Any = kernel
+    entered: Callable[..., Any] = compiled.compile(tuple(map(numba.typeof, arguments)))
+    return entered

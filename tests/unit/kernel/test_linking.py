@@ -120,3 +120,38 @@ def test_an_untested_numba_falls_back_to_njit(monkeypatch, caplog) -> None:
     assert not isinstance(compiled, Kernel)
     assert compiled(1) == 2
     assert "tested" in caplog.text
+
+
+@jit
+def add(values, k):
+    return values[0] + k
+
+
+@jit
+def subtract(values, k):
+    return values[0] - k
+
+
+@jit
+def sum_of(values, how, count):
+    total = 0
+    for k in range(count):
+        total += how(values, k)
+    return total
+
+
+@jit
+def both_ways(values, count):
+    return sum_of(values, add, count) * sum_of(values, subtract, count)
+
+
+def test_kernels_can_be_passed_to_kernels_and_the_whole_is_cached_all_the_same() -> None:
+    values = np.array([10])
+    assert both_ways(values, 4) == 46 * 34
+    assert not both_ways.overloads[both_ways.signatures[0]].library.has_dynamic_globals      # otherwise it is not
+
+
+def test_a_prepared_kernel_answers_as_the_kernel_does() -> None:
+    values, order = np.arange(5), np.arange(5, dtype=np.int32)
+    ready = compiling.prepared(both, values, order)
+    assert ready(values[1:].copy(), order[:3]) == both(values[1:].copy(), order[:3])
