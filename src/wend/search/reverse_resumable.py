@@ -193,6 +193,14 @@ def distance(tables, reverse, search, cell):
 
 
 @jit
+def write_known(reverse, search, far):
+    """Write how far it is from each cell, OUT_OF_BUDGET where the search has not come yet. Mutates: far."""
+    for cell in range(far.size):
+        here = _known(reverse, search, cell)
+        far[cell] = (here + _FAR) >> 1 if here & 1 else OUT_OF_BUDGET
+
+
+@jit
 def _resume(tables, reverse, search, cell):
     """Go on with a search until it has closed a cell; answer as `distance` does. Mutates: reverse."""
     page_of, known, entry = reverse.page_of[search], reverse.known.items, reverse.entry.items

@@ -28,7 +28,7 @@ Surge is ours: short ways, and nobody is left in a jam. Three options, each of w
   (blocks.py), not those of an empty map. They are searched when an agent needs them, at the budget's expense;
   until they are known where it stands, the agent waits.
 - `make_way`: in place of the execution phase, whoever is in the way makes way for who has been away from home longer
-  (search/make_way.py). An agent that is pushed off its way goes by what it believes until that way would have expired,
+  (ranking.py, by PIBT). An agent that is pushed off its way goes by what it believes until that way would have expired,
   which saves most of the searches in a crowd. One that has stood still for `patience` ticks falls back, at random, to
   the end of the line: in a dead end only who stands inside can be let out first.
 - `spread`: ways expire up to so many ticks early, some agents' more than others', so that searches do not come in
@@ -64,10 +64,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wend.kernel import NO_AGENT, NO_CELL, jit, scramble
+from wend.kernel.arrays import allocate
 from wend.kernel.threads import Threads
 from wend.maps.grid import GridTables
 from wend.planners.base import Budget, Planner, Proposal, State, parameter
 from wend.planners.bmaa.blocks import NO_ROW, BlockDistances, reach
+from wend.planners.bmaa.ranking import Crowd, knows_its_way, settle
 from wend.planners.bmaa.real_time import (
     NO_NODE,
     Lookahead,
@@ -85,9 +87,9 @@ from wend.planners.bmaa.real_time import (
     write_prefix,
 )
 from wend.search.flow import GLOBAL, LOCAL, Flow
-from wend.search.make_way import knows_its_way, make_crowd, settle
 from wend.search.open_list import OpenList, make_open_list
 from wend.search.paths import drop_cut_routes
+from wend.search.pibt import Decisions
 
 # What `pick_searches` and `learn_phase` answer
 _DONE = 0
@@ -403,10 +405,8 @@ class Bmaa(Planner):
         wish = np.empty(state.agents.cell.size, np.int32)
         wish_phase(state.grid.tables, state.agents, plans, self._learned, state.tick, self.patience, lot, wish)
         order = np.argsort(plans.away[: wish.size], kind="stable").astype(np.int32)
-        settle(
-            state.grid.tables, state.agents, state.occupant, self._learned, wish, order, self._crowd, lot,
-            proposal.next_cell, proposal.waits_for,
-        )  # fmt: skip
+        crowd = Crowd(state.grid.tables, state.agents, state.occupant, self._learned, wish, lot)
+        settle(crowd, order, self._decisions, *proposal)
         follow_phase(state.agents, plans, wish, state.tick, self.replan_when_blocked, proposal.next_cell)
 
     def _search(self, tables: GridTables, proposal: Proposal, budget: Budget) -> None:
@@ -445,7 +445,7 @@ class Bmaa(Planner):
         self._plans = Plans(step, *(np.pad(array, (0, room - rows)) for array in self._plans[1:]))
         stands = np.pad(self._turn.stands, (0, room - rows), constant_values=NO_CELL)
         self._turn = self._turn._replace(stands=stands)
-        self._crowd = make_crowd(room, self.state.grid.size)
+        self._decisions = allocate(Decisions, agents=room, cells=self.state.grid.size)
 
     def counters(self) -> dict[str, int]:
         return {"repaths": int(self._turn.repaths[0])}
