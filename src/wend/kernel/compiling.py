@@ -97,13 +97,12 @@ def jit(function: _Function) -> _Function:
     return compiled
 
 
-def prepared(kernel: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:
-    """A kernel as it is compiled for arguments of these types, for whoever calls it again with others of the same.
+def prepared(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """A kernel that has been called, for callers whose arguments are always of the types that they were of then.
 
-    It does not look at types any more. To tell those of a bundle with a hundred arrays takes longer than a small tick.
+    It does not look at types any more: to tell those of a planner's bundles takes longer than a small tick. If the
+    kernel has been compiled for several sets of types it is returned as it is.
     """
-    if _config.DISABLE_JIT:
-        return kernel
-    compiled: Any = kernel
-    entered: Callable[..., Any] = compiled.compile(tuple(map(numba.typeof, arguments)))
-    return entered
+    compiled = list(getattr(kernel, "overloads", {}).values())
+    entry: Callable[..., Any] = compiled[0].entry_point if len(compiled) == 1 else kernel
+    return entry

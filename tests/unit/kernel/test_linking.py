@@ -153,5 +153,9 @@ def test_kernels_can_be_passed_to_kernels_and_the_whole_is_cached_all_the_same()
 
 def test_a_prepared_kernel_answers_as_the_kernel_does() -> None:
     values, order = np.arange(5), np.arange(5, dtype=np.int32)
-    ready = compiling.prepared(both, values, order)
-    assert ready(values[1:].copy(), order[:3]) == both(values[1:].copy(), order[:3])
+    expected = by_lookup(values, order)
+    ready = compiling.prepared(by_lookup)
+    assert ready is not by_lookup
+    assert ready(values, order) == expected
+    by_lookup(values.astype(np.float64), order)
+    assert compiling.prepared(by_lookup) is by_lookup       # it would be one of two

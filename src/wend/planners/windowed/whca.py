@@ -73,7 +73,7 @@ from wend.search import reservations, space_time
 from wend.search.execution import grant, make_guard
 from wend.search.pibt import Decisions, fix, forget_decisions
 from wend.search.reservations import expire, other_at
-from wend.search.reverse_resumable import SharedSearches, distance, write_known
+from wend.search.reverse_resumable import SharedSearches, carry_on, distance, write_known
 from wend.search.space_time import Scene, make_trip
 
 _DONE = 0
@@ -331,6 +331,7 @@ def make_tick(setting, tick, steps, limit, next_cell, waits_for):
     counts, allowance = setting.lineup.counts[0], setting.scene.reverse.allowance
     if counts.stage == _BEGIN:
         begin_tick(setting, tick, steps, next_cell)
+        carry_on(setting.scene.reverse)
         allow(allowance, 0)
         look_phase(setting)
         line_up(setting)
@@ -342,9 +343,10 @@ def make_tick(setting, tick, steps, limit, next_cell, waits_for):
             if answer != _DONE:
                 return answer
             counts.stage = _EXTEND
-        answer = extend_phase(setting)
-        if answer != _DONE:
-            return answer
+        if setting.habits.pushes:
+            answer = extend_phase(setting)
+            if answer != _DONE:
+                return answer
     settle_phase(setting)
     wanted = setting.lineup.wanted
     counts.stopped += grant(setting.agents, setting.occupant, wanted, setting.guard, next_cell, waits_for)
@@ -395,7 +397,7 @@ class Windowed(Planner):
         self._lineup = allocate(Lineup, agents=agents)
         self._decisions = allocate(Decisions, agents=agents, cells=cells)
         self._guard = make_guard(agents, cells)
-        self._make_tick: Callable[..., int] | None = None
+        self._make_tick: Callable[..., int] = make_tick
         for agent in range(state.agents.cell.size):
             self.agent_added(agent)
 
@@ -409,11 +411,10 @@ class Windowed(Planner):
         allowance = self._distances.reverse.allowance
         while True:
             before = spent(allowance)
-            arguments = (self._setting(), self.state.tick, steps, limit, *proposal)
-            if self._make_tick is None:
-                self._make_tick = prepared(make_tick, *arguments)
-            answer = self._make_tick(*arguments)
+            answer = self._make_tick(self._setting(), self.state.tick, steps, limit, *proposal)
             budget.spend(spent(allowance) - before)
+            if self._make_tick is make_tick:
+                self._make_tick = prepared(make_tick)
             if answer == _DONE:
                 return
             if answer == OUT_OF_SPACE:
