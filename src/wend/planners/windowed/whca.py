@@ -199,7 +199,7 @@ def replan(setting, agent):
     """
     agents, plans, scene, counts = setting.agents, setting.plans, setting.scene, setting.lineup.counts[0]
     cell, goal, steps, tick = agents.cell[agent], agents.goal[agent], counts.steps, counts.tick
-    if setting.habits.pushes and is_stuck(setting, agent):
+    if setting.habits.pushes and is_stuck(plans, setting.habits, agent, tick):
         answer = push_from(setting, agent)
         if answer != 0:
             return answer
