@@ -19,8 +19,8 @@ from wend import __version__
 from wend.errors import UnknownNameError
 
 NAMES = (
-    "astar", "kernel_flag", "startup", "idle_world", "load_map", "edits", "runner", "cooperative", "real_time",
-    "marker", "mapp",
+    "astar", "kernel_flag", "startup", "idle_world", "load_map", "edits", "runner", "cooperative", "growth",
+    "real_time", "marker", "mapp",
 )  # fmt: skip
 ON_REQUEST = ("cold", "completion", "soak")     # they take minutes
 HELP = f"Benchmarks to run: {', '.join(NAMES + ON_REQUEST)}. Default: all but {', '.join(ON_REQUEST)}."

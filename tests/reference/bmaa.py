@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from tests.reference.blocks import CELL, ReferenceBlocks, ReferenceRow
 from tests.reference.flow import annotate, annotate_locally
 from tests.reference.grid import legal_steps
-from tests.reference.make_way import settle
+from tests.reference.pibt import ReferencePibt
 from tests.reference.real_time import Mind, learn, search
 from wend.kernel import scramble
 from wend.maps.grid import Grid
@@ -149,7 +149,7 @@ class ReferenceBmaa:
         at = [walker.at for walker in self.walkers]
         order = sorted(range(len(at)), key=lambda agent: (self.walkers[agent].away, agent))
         wishes = [self.wish(walker) for walker in self.walkers]
-        goes = settle(at, order, wishes, lambda agent, pusher: self.options(agent, pusher, lot))
+        goes = self.settle(at, order, wishes, lot)
         for walker, wish, there in zip(self.walkers, wishes, goes, strict=True):
             has_prefix = walker.at in walker.prefix
             if there != walker.at:
@@ -161,6 +161,22 @@ class ReferenceBmaa:
             elif there != wish and has_prefix and self.replan:
                 walker.limit = 0
             walker.at = there
+
+    def settle(
+        self, at: list[Point], order: list[int], wishes: list[Point | None], lot: int,
+        fixed: dict[int, Point] | None = None,
+    ) -> list[Point]:  # fmt: skip
+        """Where all agents go: each to the place that it wishes, or the best that it can have."""
+
+        def options(agent: int, pusher: int | None) -> tuple[list[Point], None]:
+            wish = wishes[agent]
+            return ([] if wish is None else [wish]) + self.options(agent, pusher, lot), None
+
+        pibt = ReferencePibt(at, options, fixed=fixed)
+        for agent in order:
+            if agent not in pibt.goes:
+                pibt.decide(agent)
+        return [pibt.goes[agent] for agent in range(len(at))]
 
     def wish(self, walker: Walker) -> Point | None:
         if walker.at == walker.mind.goal:

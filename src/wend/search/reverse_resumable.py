@@ -34,6 +34,8 @@ from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, DX, DY, empty_map_co
 
 PAGE = CHUNK        # cells in a page
 
+_CARRIED_PER_TICK = 1024    # chunks of a pool that has grown: half a megabyte, about 0.1 ms
+
 _UNREACHED = 0
 _FAR = 2**62        # taken off what is known of a cell, so that _UNREACHED is more than anything
 _NO_PAGE = 0        # page 0 is never written
@@ -65,7 +67,7 @@ class Reverse(NamedTuple):
 
 
 def make_reverse(
-    cells: int, *, searches: int = 0, pages: int = 1 << 14, entries: int = 1 << 18, levels: int = 256
+    cells: int, *, searches: int = 0, pages: int = 1 << 16, entries: int = 1 << 20, levels: int = 256
 ) -> Reverse:
     """Empty searches on a map of so many cells; so many pages, entries and values of f, until these grow."""
     pools = {"known": make_pool(pages * PAGE), "entry": make_pool(entries)}
@@ -91,6 +93,16 @@ def with_space(reverse: Reverse) -> Reverse:
 def begin(reverse: Reverse, search: int, goal: int, origin: int) -> None:
     """Say what an empty search is to find, and from where it is going to be asked. Mutates: reverse."""
     reverse.goal[search], reverse.origin[search] = goal, origin
+
+
+@jit
+def carry_on(reverse):
+    """Carry some more of the pools that have grown over, once per tick: until all is over they are slower to read.
+
+    Mutates: reverse.
+    """
+    carry(reverse.known, _CARRIED_PER_TICK)
+    carry(reverse.entry, _CARRIED_PER_TICK)
 
 
 @jit
@@ -191,6 +203,14 @@ def distance(tables, reverse, search, cell):
     """
     here = _known(reverse, search, cell)
     return (here + _FAR) >> 1 if here & 1 else _resume(tables, reverse, search, np.int64(cell))
+
+
+@jit
+def write_known(reverse, search, far):
+    """Write how far it is from each cell, OUT_OF_BUDGET where the search has not come yet. Mutates: far."""
+    for cell in range(far.size):
+        here = _known(reverse, search, cell)
+        far[cell] = (here + _FAR) >> 1 if here & 1 else OUT_OF_BUDGET
 
 
 @jit

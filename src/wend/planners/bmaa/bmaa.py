@@ -53,12 +53,13 @@ from wend.kernel.arrays import ahead, allocate, grown
 from wend.maps.terrain import GridTables
 from wend.planners.base import Budget, Intent, Planner, Proposal, State, parameter
 from wend.planners.bmaa.beliefs import Beliefs
+from wend.planners.bmaa.ranking import Crowd, settle
 from wend.planners.bmaa.real_time import Learned, knows_distance
 from wend.planners.bmaa.search_phase import Pace, Prefixes, Searches, Standing
 from wend.planners.bmaa.surge import Seniority, follow_phase, wish_phase
 from wend.search.flow import GLOBAL, LOCAL, Flow
-from wend.search.make_way import make_crowd, settle
 from wend.search.paths import drop_cut_prefixes
+from wend.search.pibt import Decisions
 
 
 @jit
@@ -214,10 +215,8 @@ class Bmaa(Planner):
             lot, wish,
         )  # fmt: skip
         order = np.argsort(self._seniority.away[: wish.size], kind="stable").astype(np.int32)
-        settle(
-            state.grid.tables, state.agents, state.occupant, self._learned, wish, order, self._crowd, lot,
-            proposal.next_cell, proposal.waits_for,
-        )  # fmt: skip
+        crowd = Crowd(state.grid.tables, state.agents, state.occupant, self._learned, wish, lot)
+        settle(crowd, order, self._decisions, *proposal)
         follow_phase(
             state.agents, prefixes, self._seniority, wish, state.tick, self.replan_when_blocked, proposal.next_cell
         )
@@ -263,7 +262,7 @@ class Bmaa(Planner):
             self._prefixes = grown(self._prefixes, agents=agents)
             self._seniority = grown(self._seniority, agents=agents)
             self._standing = grown(self._standing, agents=agents)
-            self._crowd = make_crowd(agents, self.state.grid.size)
+            self._decisions = allocate(Decisions, agents=agents, cells=self.state.grid.size)
 
     def agent_added(self, agent: int) -> None:
         self._reserve(agent + 1)

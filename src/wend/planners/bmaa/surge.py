@@ -5,7 +5,7 @@
   not in those of an empty map. They are searched when an agent needs them, at the budget's expense; until they are
   known where it stands, the agent waits.
 - `make_way`: in place of the execution phase, agents in the way make way for the agent that has been away from home
-  longest (search/make_way.py). `wish_phase` says where each agent wants to be, `follow_phase` notes what became of it.
+  longest (ranking.py, by PIBT). `wish_phase` says where each agent wants to be, `follow_phase` notes what became of it.
   An agent that is pushed off its path goes by what it believes until that path would have expired, which saves most of
   the searches in a crowd. One that has stood still for `patience` ticks falls back, at random, to the end of the line:
   in a dead end, the agent inside must be let out first.
