@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from wend.planners.registry import ALGORITHMS, create
     from wend.problems.problem import Problem
     from wend.problems.scenarios import make_problem
+    from wend.run import Limits, Run, solve
     from wend.search.astar import Path, shortest_path
     from wend.world.trace import Trace
     from wend.world.world import World, warm_up
@@ -29,10 +30,12 @@ _HOME = {
     "ALGORITHMS": "wend.planners.registry",
     "Budget": "wend.planners.base",
     "Grid": "wend.maps.grid",
+    "Limits": "wend.run",
     "Order": "wend.groups.orders",
     "Path": "wend.search.astar",
     "Planner": "wend.planners.base",
     "Problem": "wend.problems.problem",
+    "Run": "wend.run",
     "Trace": "wend.world.trace",
     "World": "wend.world.world",
     "check_planner": "wend.conformance",
@@ -41,6 +44,7 @@ _HOME = {
     "parameter": "wend.planners.base",
     "provable": "wend.planners.mapp.mapp",
     "shortest_path": "wend.search.astar",
+    "solve": "wend.run",
     "warm_up": "wend.world.world",
 }
 _MODULES = {"errors": "wend.errors", "mapgen": "wend.maps.generators", "metrics": "wend.metrics"}
@@ -49,10 +53,12 @@ __all__ = [
     "ALGORITHMS",
     "Budget",
     "Grid",
+    "Limits",
     "Order",
     "Path",
     "Planner",
     "Problem",
+    "Run",
     "Trace",
     "World",
     "check_planner",
@@ -64,6 +70,7 @@ __all__ = [
     "parameter",
     "provable",
     "shortest_path",
+    "solve",
     "warm_up",
 ]
 

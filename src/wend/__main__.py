@@ -1,5 +1,5 @@
 """`python -m wend` is the `wend` command."""
 
-from wend.cli.app import main
+from wend.cli import main
 
 main()

@@ -1,10 +1,9 @@
-"""The conformance suite: `check_planner(factory)` puts any planner, also a user's own, through what the world expects.
+"""The conformance suite: `check_planner(factory)` tests any planner, your own included, against what the world expects.
 
-Each check is a function that makes planners, lets them loose in small worlds under a referee, and raises
-ConformanceError with what went wrong. They ask for legality, determinism and decency, not for cleverness: a planner
-passes if a lone agent gets home, nobody is lost, and nothing that happens between two ticks breaks it.
-
-This is the one file of the planners' room that knows the world: it stands in for the world's side of the contract.
+Each check is a function that makes planners, runs them in small worlds under a referee, and raises ConformanceError
+with what went wrong. The checks ask for legal moves, repeatable runs and a truthful window (`intent`, `overlay`,
+`promises`), not for cleverness: a planner passes if a lone agent gets home, no agent is lost, and nothing that happens
+between two ticks breaks it. A planner that leaves the window empty passes too.
 """
 
 from __future__ import annotations
@@ -14,8 +13,9 @@ from collections.abc import Callable
 import numpy as np
 
 from wend.errors import ConformanceError, ViolationError
-from wend.kernel import NO_CELL
-from wend.maps.grid import Grid, Point
+from wend.kernel import NO_AGENT, NO_CELL
+from wend.maps.grid import Grid
+from wend.maps.terrain import Point
 from wend.planners.base import Planner
 from wend.world.world import World
 
@@ -37,7 +37,7 @@ _BUDGET = 40
 
 
 def check_planner(factory: Factory, *, online: bool = True) -> None:
-    """Put a planner through all checks; raise ConformanceError at the first that fails.
+    """Run all checks on a planner; raise ConformanceError at the first that fails.
 
     `factory` makes a fresh planner: a class, or a function such as `lambda: MyPlanner(depth=3)`. `online` says that it
     claims to keep within a budget in every tick.
@@ -66,6 +66,30 @@ def _crowd(factory: Factory, agents: int, seed: int) -> World:
     return world
 
 
+def _present(world: World) -> list[int]:
+    """The agents that are on the map."""
+    return [agent for agent in range(world.agents) if world.state.agents.cell[agent] != NO_CELL]
+
+
+def _vacant(world: World) -> list[Point]:
+    """The free places on which no agent stands."""
+    return [world.grid.xy(c) for c in world.grid.free_cells().tolist() if world.state.occupant[c] == NO_AGENT]
+
+
+def _stir(world: World, draw: np.random.Generator) -> None:
+    """Give random orders, add and remove agents, and edit the map, some of it in every few ticks."""
+    here, vacant = _present(world), _vacant(world)
+    if world.ticks % 3 == 0:
+        world.order(int(draw.choice(here)), vacant[int(draw.integers(len(vacant)))])
+    if world.ticks % 7 == 0:
+        world.add(vacant[int(draw.integers(len(vacant)))], vacant[int(draw.integers(len(vacant)))])
+        world.remove(int(draw.choice(here)))
+    if world.ticks % 5 == 0:
+        world.block([vacant[int(draw.integers(len(vacant)))]])
+    if world.ticks % 5 == 3:
+        world.unblock([(int(draw.integers(12)), int(draw.integers(10)))])
+
+
 def parameters_are_declared(factory: Factory) -> None:
     """Every parameter has a meaning, and its default is one of its values."""
     for declared in factory().parameters():
@@ -86,7 +110,7 @@ def lone_agent_gets_home(factory: Factory) -> None:
 
 
 def crowd_moves_legally(factory: Factory) -> None:
-    """A crowd moves without a violation, nobody is lost, and at least a quarter of it gets home at some time."""
+    """A crowd moves without a violation, no agent is lost, and at least a quarter of them get home at some time."""
     for seed in range(3):
         world = _crowd(factory, 24, seed)
         been_home: set[int] = set()
@@ -99,7 +123,7 @@ def crowd_moves_legally(factory: Factory) -> None:
 
 
 def same_seed_same_trace(factory: Factory) -> None:
-    """The same seed gives the same run, also when another world is ticked in between."""
+    """The same seed gives the same run, even if another world is ticked in between."""
     alone = _crowd(factory, 20, 1)
     for _ in range(60):
         alone.tick()
@@ -112,7 +136,7 @@ def same_seed_same_trace(factory: Factory) -> None:
 
 
 def empty_and_tiny_worlds_tick(factory: Factory) -> None:
-    """No agents, a map of one cell, and agents without anywhere to go are nothing special."""
+    """No agents, a map of a single cell, and agents that have nowhere to go are nothing special."""
     for drawing, places in (("..", []), (".", [(0, 0)]), ("..\n..", [(0, 0), (1, 0), (0, 1), (1, 1)])):
         world = World(Grid.from_text(drawing), factory())
         for place in places:
@@ -123,21 +147,11 @@ def empty_and_tiny_worlds_tick(factory: Factory) -> None:
 
 
 def orders_and_edits_are_heeded(factory: Factory) -> None:
-    """Agents come and go and are ordered about, and walls rise and fall, while everybody moves."""
+    """Agents come and go and get new orders, and walls rise and fall, while agents move."""
     world = _crowd(factory, 16, 4)
     draw = np.random.default_rng(4)
-    for tick in range(200):
-        here = [agent for agent in range(world.agents) if world.state.agents.cell[agent] != NO_CELL]
-        vacant = [world.grid.xy(c) for c in world.grid.free_cells().tolist() if world.state.occupant[c] < 0]
-        if tick % 3 == 0:
-            world.order(int(draw.choice(here)), vacant[int(draw.integers(len(vacant)))])
-        if tick % 7 == 0:
-            world.add(vacant[int(draw.integers(len(vacant)))], vacant[int(draw.integers(len(vacant)))])
-            world.remove(int(draw.choice(here)))
-        if tick % 5 == 0:
-            world.block([vacant[int(draw.integers(len(vacant)))]])
-        if tick % 5 == 3:
-            world.unblock([(int(draw.integers(12)), int(draw.integers(10)))])
+    for _ in range(200):
+        _stir(world, draw)
         world.tick()
     last = World(Grid.from_text(_ROOM), factory())
     agent = last.add((0, 0), (11, 0))
@@ -169,8 +183,7 @@ def others_are_left_alone(factory: Factory) -> None:
         world.pin(agent)
         world.order(agent, world.position(agent))
     posts = {agent: world.position(agent) for agent in pinned}
-    vacant = [world.grid.xy(c) for c in world.grid.free_cells().tolist() if world.state.occupant[c] < 0]
-    walker = world.add(vacant[0], controlled=False)
+    walker = world.add(_vacant(world)[0], controlled=False)
     draw = np.random.default_rng(5)
     for _ in range(120):
         steps: list[Point] = [
@@ -201,6 +214,48 @@ def budget_is_kept(factory: Factory) -> None:
     _expect(alone.all_home(), "a lone agent with 5 expansions per tick did not get home in 400", budget_is_kept)
 
 
+def window_is_truthful(factory: Factory) -> None:
+    """After every tick, intents, overlays and promises fit the world as it is then, whatever happened to it."""
+    for budget in (None, _BUDGET):
+        world = _crowd(factory, 12, 7)
+        world.add(_vacant(world)[0], controlled=False)
+        draw = np.random.default_rng(7)
+        for _ in range(40):
+            _stir(world, draw)
+            world.tick(budget=budget)
+            for agent in _present(world):
+                _check_intent(world, agent)
+            _check_overlays(world)
+        for promise in world.planner.promises() or ():
+            known = 0 <= promise.agent < world.agents
+            _expect(known, f"a promise about agent {promise.agent}, which there never was", window_is_truthful)
+            reasoned = promise.provable != bool(promise.condition)
+            _expect(reasoned, f"agent {promise.agent} is provable, or has a condition that fails", window_is_truthful)
+
+
+def _check_intent(world: World, agent: int) -> None:
+    """An intent leads over free cells, from where the agent stands, and waits for an agent that is there."""
+    intent = world.planner.intent(agent)
+    here = world.position(agent)
+    for cell in intent.path:
+        free = 0 <= cell < world.grid.size and bool(world.grid.passable.flat[cell])
+        _expect(free, f"the way of agent {agent} leads over cell {cell}, which is not free", window_is_truthful)
+    if intent.path:
+        step = world.grid.xy(int(intent.path[0]))
+        legal = step == here or step in world.grid.neighbours(here)
+        _expect(legal, f"agent {agent} at {here} cannot step to {step}, the first on its way", window_is_truthful)
+    there = intent.waits_for == NO_AGENT or intent.waits_for in _present(world)
+    _expect(there, f"agent {agent} waits for agent {intent.waits_for}, which is not there", window_is_truthful)
+
+
+def _check_overlays(world: World) -> None:
+    """An overlay has one entry per cell, whether it shows what all agents know or what a single one does."""
+    for name in world.planner.overlays:
+        for agent in (NO_AGENT, _present(world)[0]):
+            shape = np.shape(world.planner.overlay(name, agent))
+            _expect(shape == (world.grid.size,), f"overlay {name} is {shape}, not one per cell", window_is_truthful)
+
+
 CHECKS = (
     parameters_are_declared,
     lone_agent_gets_home,
@@ -211,4 +266,5 @@ CHECKS = (
     unreachable_goals_are_approached,
     others_are_left_alone,
     budget_is_kept,
+    window_is_truthful,
 )

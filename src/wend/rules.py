@@ -1,7 +1,7 @@
 # mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
-"""What a legal joint move is. Said once, here, and from the terrain alone.
+"""What a legal joint move is: defined once, here, and from the terrain alone.
 
-Every agent moves at the same time, from a cell to itself or to a neighbour. A step is illegal when it
+All agents move at the same time, each to a neighbouring cell or not at all. A step is illegal when it
 
 - leaves the map (`off-map`) or enters a wall (`wall`),
 - spans more than one cell in a direction, or is diagonal on a 4-connected map (`jump`),
@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wend.kernel import NO_AGENT, NO_CELL, jit
-from wend.maps.grid import Grid, Point
+from wend.maps.grid import Grid
+from wend.maps.terrain import Point
 
 OFF_MAP = -2    # a position that is on no cell; NO_CELL means that the agent is not there at all
 
@@ -51,7 +52,7 @@ def judge_step(free, width, diagonals, cutting, start, end):
         return _OFF_MAP
     if not free[end]:
         return _WALL
-    if start < 0:       # it appears here: nothing to compare with
+    if start < 0:       # it was not on the map before
         return _LEGAL
     dx = end % width - start % width
     dy = end // width - start // width
@@ -66,8 +67,8 @@ def judge_step(free, width, diagonals, cutting, start, end):
 def judge_joint(free, width, diagonals, cutting, before, after, stood, arrived, found):
     """Judge a joint move; write rows (kind, agent, other or NO_AGENT) to `found` and return their number.
 
-    `stood` and `arrived` are int32[cells] of NO_AGENT, and are so again afterwards. `found` has room for three rows per
-    agent. Mutates: found.
+    `stood` and `arrived` are int32[cells], full of NO_AGENT before the call and after it. `found` has space for three
+    rows per agent. Mutates: found.
     """
     count = 0
     for agent in range(before.size):
@@ -100,7 +101,7 @@ def judge_joint(free, width, diagonals, cutting, before, after, stood, arrived, 
 
 
 class Judge:
-    """Judges joint moves on one grid, whose edits it sees."""
+    """Judges joint moves on one grid. Edits of the grid take effect at once."""
 
     def __init__(self, grid: Grid) -> None:
         self._grid = grid

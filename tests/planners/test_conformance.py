@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
 from wend import ALGORITHMS, Planner, check_planner, parameter
 from wend.errors import ConformanceError
+from wend.planners.base import Intent, Promise
 from wend.planners.local_repair import LocalRepair
 
 
@@ -67,6 +69,39 @@ class PushesPinned(LocalRepair):
                     proposal.next_cell[agent] = cell
 
 
+class SeesThroughWalls(LocalRepair):
+    def intent(self, agent) -> Intent:
+        return Intent(path=(self.state.grid.cell(3, 1),))
+
+
+class Leaps(LocalRepair):
+    def intent(self, agent) -> Intent:
+        cell, free = int(self.state.agents.cell[agent]), self.state.grid.free_cells()
+        return Intent(path=(int(free[0] if cell > self.state.grid.size // 2 else free[-1]),))
+
+
+class WaitsForGodot(LocalRepair):
+    def intent(self, agent) -> Intent:
+        return Intent(waits_for=self.state.agents.cell.size)
+
+
+class DrawsTooLittle(LocalRepair):
+    overlays: ClassVar[dict[str, str]] = {"nothing": "nothing at all"}
+
+    def _draw_overlay(self, name, agent):
+        return np.zeros(1)
+
+
+class PromisesAnybody(LocalRepair):
+    def promises(self) -> list[Promise]:
+        return [Promise(agent=99, provable=True, condition="", at=None)]
+
+
+class PromisesForNoReason(LocalRepair):
+    def promises(self) -> list[Promise]:
+        return [Promise(agent=0, provable=False, condition="", at=None)]
+
+
 @pytest.mark.parametrize(
     ("planner", "reason"),
     [
@@ -76,6 +111,12 @@ class PushesPinned(LocalRepair):
         (Shared, "same_seed_same_trace"),
         (Overspends, "budget_is_kept: .* expansions in a tick"),
         (PushesPinned, "others_are_left_alone: illegal joint move: .*pinned"),
+        (SeesThroughWalls, "window_is_truthful: the way of agent .*, which is not free"),
+        (Leaps, "window_is_truthful: agent .* cannot step to"),
+        (WaitsForGodot, "window_is_truthful: agent .* waits for agent .*, which is not there"),
+        (DrawsTooLittle, r"window_is_truthful: overlay nothing is \(1,\), not one per cell"),
+        (PromisesAnybody, "window_is_truthful: a promise about agent 99"),
+        (PromisesForNoReason, "window_is_truthful: agent 0 is provable, or"),
     ],
 )
 def test_bad_planners_are_found_out(planner, reason) -> None:

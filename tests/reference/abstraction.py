@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from tests.reference.grid import legal_steps
-from wend.maps.grid import CARDINAL_COST, DIAGONAL_COST, Grid, Point
+from wend.maps.grid import Grid
+from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, Point
 
 
 @dataclass

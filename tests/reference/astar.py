@@ -6,7 +6,8 @@ import heapq
 from collections.abc import Callable, Collection
 
 from tests.reference.grid import legal_steps
-from wend.maps.grid import CARDINAL_COST, DIAGONAL_COST, Grid
+from wend.maps.grid import Grid
+from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST
 
 Heuristic = Callable[[int], int]
 

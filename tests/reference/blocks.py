@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tests.reference.grid import legal_steps
-from wend.maps.grid import CARDINAL_COST, DIAGONAL_COST, Grid, Point
+from wend.maps.grid import Grid
+from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, Point
 
 CELL = 256
 MINOR = (DIAGONAL_COST - CARDINAL_COST) * CELL // CARDINAL_COST
@@ -94,7 +95,7 @@ class ReferenceRow:
         blocks, here = self.blocks, self.blocks.group[point]
         if here not in self.known and here != self.goal:
             return self.believed(here) + blocks.between(point, blocks.middle[here])
-        ways = [(self.believed(k), blocks.middle[k]) for k in blocks.beside[here]]
-        if here == self.goal or any(far == 0 for far, _ in ways):
+        onward = [(self.believed(k), blocks.middle[k]) for k in blocks.beside[here]]
+        if here == self.goal or any(far == 0 for far, _ in onward):
             return 0
-        return min((far + blocks.between(point, middle) for far, middle in ways), default=2**29)
+        return min((far + blocks.between(point, middle) for far, middle in onward), default=2**29)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tests.reference.grid import legal_steps
-from wend.maps.grid import DX, DY, Grid, Point
+from wend.maps.grid import Grid
+from wend.maps.terrain import DX, DY, Point
 
 Edge = tuple[Point, Point]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 
-from wend.maps.grid import DX, DY, Grid, Point
+from wend.maps.grid import Grid
+from wend.maps.terrain import DX, DY, Point
 
 
 def legal_steps(grid: Grid, point: Point) -> list[tuple[int, Point]]:

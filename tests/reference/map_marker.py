@@ -10,7 +10,8 @@ import math
 from collections.abc import Sequence
 
 from tests.reference.grid import legal_steps
-from wend.maps.grid import CARDINAL_COST, DIAGONAL_COST, Grid, Point
+from wend.maps.grid import Grid
+from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, Point
 
 
 def map_marker(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import heapq
 
 from tests.reference.grid import legal_steps
-from wend.maps.grid import CARDINAL_COST, DIAGONAL_COST, Grid
+from wend.maps.grid import Grid
+from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST
 
 
 def distances(grid: Grid, goal: int) -> dict[int, int]:

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tests.reference.grid import legal_steps
-from wend.maps.grid import CARDINAL_COST, DIAGONAL_COST, Grid
+from wend.maps.grid import Grid
+from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST
 
 State = tuple[int, int]     # cell, step
 

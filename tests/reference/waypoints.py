@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from tests.reference.grid import legal_steps
-from wend.maps.grid import Grid, Point
+from wend.maps.grid import Grid
+from wend.maps.terrain import Point
 
 SPACING, REACH, LOOK_AHEAD = 12, 3, 4
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -227,3 +228,40 @@ def test_the_trace_tells_of_every_new_group_order(tmp_path) -> None:
         trace.save(tmp_path / "bad.wend")
         with pytest.raises(FormatError, match=r"bad\.wend"):
             Trace.load(tmp_path / "bad.wend")
+
+
+# --- the table -------------------------------------------------------------------------------------------------------
+
+
+def documented(page: str) -> dict[str, list[str]]:
+    """The rows of a page's tables, by the name in their first column."""
+    lines = (Path(__file__).resolve().parents[2] / "docs" / page).read_text().splitlines()
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| `")]
+    return {name.strip(" `"): row[1:] for row in rows for name in row[0].split(",")}
+
+
+@pytest.mark.small
+def test_every_measure_is_a_number_of_any_run_or_none(run: Trace) -> None:
+    for trace in (run, World(Grid.from_text("."), "lra").trace()):
+        for name in metrics.MEASURES:
+            value = metrics.measure(trace, name)
+            assert value is None or math.isfinite(value), name
+
+
+@pytest.mark.small
+def test_the_summary_is_taken_from_the_table(run: Trace) -> None:
+    numbers = metrics.summary(run)
+    assert list(numbers) == ["agents", *metrics.SUMMARY]
+    assert numbers["distance_mean"] == metrics.measure(run, "distance")
+    assert numbers["first_move_ticks_max"] == metrics.measure(run, "first_move_ticks")
+    assert numbers["tick_ms"] == metrics.tick_ms(run)
+    assert [numbers[key] for key in ("makespan", "separated")] == [None, None]
+
+
+@pytest.mark.small
+def test_the_docs_list_every_measure() -> None:
+    rows = documented("experiments.md")
+    for name, measure in metrics.MEASURES.items():
+        unit = "%" if measure.percent else measure.unit or "-"
+        assert rows[name] == [unit, measure.help], name
+    assert set(documented("formats/solve-json.md")) >= {"agents", *metrics.SUMMARY}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from tests.reference.grid import legal_steps
-from wend import Grid
+from wend import Grid, rules
 from wend.kernel import NO_CELL
 from wend.rules import KINDS, OFF_MAP, Judge, judge_step
 
@@ -98,3 +100,8 @@ def test_steps_agree_with_the_planners_table_and_with_the_reference(rules) -> No
         }
         expected = {grid.cell(*p) for _, p in legal_steps(grid, grid.xy(start))} | {start}
         assert legal == expected == {grid.cell(*p) for p in grid.neighbours(grid.xy(start))} | {start}
+
+
+def test_the_rules_do_not_look_at_the_planners_table() -> None:
+    """A mistake in the table would be invisible to a judge who shares it."""
+    assert "tables" not in Path(rules.__file__).read_text(encoding="utf-8")

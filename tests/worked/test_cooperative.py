@@ -9,7 +9,7 @@ import pytest
 
 from wend import Grid, World, create
 from wend.maps.generators import random_map
-from wend.maps.grid import Point
+from wend.maps.terrain import Point
 from wend.search.reservations import owner_at
 
 POCKET = "#.##\n...."

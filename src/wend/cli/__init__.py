@@ -1,1 +1,52 @@
-"""The command line: one file per command."""
+"""The command line: one file per command, which parses, calls and prints; what commands share is in `shared`.
+
+Standard output carries results, standard error carries talk. With `--json` a command prints one JSON object on standard
+output and nothing else there. Exit codes: 0 done, 1 the answer is no, 2 bad use or bad input, 130 interrupted.
+
+Nothing heavy is imported before a command needs it: `wend --help` must not wait for the compiler.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import NoReturn
+
+import typer
+
+from wend.cli import algorithms, bench, check, data, export, maps, replay, report, solve, version
+from wend.cli.shared import FREE_WORDS
+from wend.errors import WendError
+
+app = typer.Typer(
+    name="wend",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Move many units through a game map, in real time, without jams.",
+)
+app.command(context_settings=FREE_WORDS, epilog=solve.EPILOG)(solve.solve)
+app.command()(check.check)
+app.command()(export.export)
+app.command()(replay.replay)
+app.command()(bench.bench)
+app.command()(report.report)
+app.command()(algorithms.algorithms)
+app.command()(version.version)
+app.add_typer(maps.app, name="maps")
+app.add_typer(data.app, name="data")
+
+
+def main() -> None:
+    """Entry point of the `wend` command."""
+    try:
+        app()
+    except WendError as error:
+        _fail(str(error))
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        _fail(f"{place}{error.strerror or error}")
+
+
+def _fail(message: str) -> NoReturn:
+    print(f"wend: {message}", file=sys.stderr)
+    sys.exit(2)

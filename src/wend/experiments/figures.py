@@ -23,7 +23,7 @@ from matplotlib.ticker import LogLocator, NullFormatter
 from wend.theme import curve_colours
 
 if TYPE_CHECKING:
-    from wend.experiments.report import Sheet
+    from wend.experiments.findings import Sheet
     from wend.experiments.results import Mean
 
 _PAGE_COLOUR = "#010203"    # replaced by the page's text colour in the finished drawing

@@ -1,7 +1,7 @@
 """What a worker does: a job in, a row out. It needs the installed package and the data folder, and nothing else.
 
-A spec's `job` names the function that does the work: `run`, a run in a world, or `package.module:function`, one's own.
-Such a function takes the job and returns columns of the row; whatever it raises becomes the row's error.
+A spec's `job` names the function that does the work: `run`, which is `wend.solve`, or `package.module:function`. Such a
+function takes the job and returns columns of the row; whatever it raises becomes the row's error.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import os
 import platform
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -22,30 +23,26 @@ import numba
 
 from wend import __version__
 from wend.errors import UnknownNameError, WendError
-from wend.experiments.measures import MEASURES
 from wend.experiments.spec import Job
 from wend.experiments.store import SCHEMA, Row
 from wend.maps.grid import Grid
 from wend.maps.sources import load_scenario
+from wend.metrics import MEASURES
 from wend.planners import registry
 from wend.planners.base import Planner
 from wend.problems.problem import Problem
 from wend.problems.scenarios import make_problem
-from wend.world.world import World, warm_up
+from wend.run import Limits, solve
 
 JOBS = {"run": "wend.experiments.jobs:run_in_world"}
 
 HARD_LIMIT_GRACE_S = 2.0    # for a tick that is under way; then the worker process is ended
 
 
-class _HardLimit(Exception):
-    """The job has been at it for too long."""
-
-
 def run_job(job: Job, about: Row) -> Row:
-    """Do a job and return its row, also if it fails. `about` is what the runner knows: experiment, hash, commit."""
+    """Do a job and return its row, even if it fails. `about` is what the runner knows: experiment, hash, commit."""
     began = time.perf_counter()
-    numba.set_num_threads(1)        # jobs that are timed must not compete with themselves
+    numba.set_num_threads(1)        # the threads of a job that is timed must not compete
     row = {**_described(job), **about, **_machine()}
     try:
         with_deadline = multiprocessing.parent_process() is not None
@@ -84,42 +81,22 @@ def run_in_world(job: Job) -> Row:
 
 def run_problem(job: Job, problem: Problem) -> Row:
     """The same for a problem that is not drawn from the job."""
-    limits = job["limits"]
-    give_up = time.perf_counter() + float(limits["hard_seconds"])
-
-    def keep_to_hard_limit(_: World) -> None:
-        if time.perf_counter() > give_up:
-            raise _HardLimit
-
     planner = registry.create(job["algorithm"], **job["parameters"])
-    _warm(job["algorithm"], _as_given(job))
-    if job.get("rehearse"):
-        rehearsal = registry.create(job["algorithm"], **job["parameters"])
-        World.from_problem(problem, rehearsal, seed=job["instance"], record=False).tick()
-    world = World.from_problem(problem, planner, seed=job["instance"], on_violation="record")
-    try:
-        stopped_by = world.run(
-            max_ticks=limits["max_ticks"],
-            time_limit_s=limits["seconds"],
-            max_expansions=limits["expansions"],
-            progress=keep_to_hard_limit,
-        )
-    except _HardLimit:
-        stopped_by = "hard-limit"
-    trace = world.trace(time_limit=limits["seconds"], max_expansions=limits["expansions"])
+    limits = Limits(**job["limits"])
+    run = solve(problem, planner, limits, seed=job["instance"], rehearse=job.get("rehearse", False))
     return {
         "parameters": _all_parameters(planner),
-        "stopped_by": stopped_by,
-        "state_hash": world.state_hash(),
-        "violations": len(world.violations),
-        **{name: measure.of(trace) for name in job["metrics"] if (measure := MEASURES[name]).of is not None},
+        "stopped_by": run.stopped_by,
+        "state_hash": run.state_hash,
+        "violations": len(run.violations),
+        **{name: run.measure(name) for name in job["metrics"] if name in MEASURES},
     }
 
 
 def is_outdated(job: Job, recorded: str) -> bool:
-    """Whether a result was made with other parameters than its job would be today, because defaults have changed.
+    """Whether a result was made with parameters that its job would not have today, because defaults have changed.
 
-    `recorded` are those of the result: all that the algorithm has or, of a job of another kind, those of the spec.
+    `recorded` are the parameters of the result: all of the algorithm's, or those of the spec if the job is not a run.
     """
     if recorded == _as_given(job):
         return False
@@ -134,7 +111,7 @@ def _as_given(job: Job) -> str:
 
 
 def _all_parameters(planner: Planner) -> str:
-    return json.dumps({p.name: getattr(planner, p.name) for p in planner.parameters()}, sort_keys=True)
+    return json.dumps(asdict(planner), sort_keys=True)
 
 
 @lru_cache(maxsize=4)
@@ -148,12 +125,6 @@ def load_problem(grid: Grid, job: Job) -> Problem:
     if job["scen"]:
         return Problem.from_scen(grid, load_scenario(job["scen"]), agents=job["agents"])
     return make_problem(job["problem"], grid, agents=job["agents"], seed=job["instance"])
-
-
-@lru_cache(maxsize=256)
-def _warm(algorithm: str, parameters: str) -> None:
-    """Load an algorithm's kernels, once per process, so that no measured time contains it."""
-    warm_up(registry.create(algorithm, **json.loads(parameters)))
 
 
 @lru_cache(maxsize=1)

@@ -19,14 +19,13 @@ from rich.table import Table
 from rich.text import Text
 
 from wend import __version__
-from wend.experiments.measures import Measure
+from wend.experiments.findings import Comparison, Report, Ruling, Sheet
+from wend.experiments.results import Entry, Key
+from wend.metrics import Measure
 from wend.theme import stylesheet
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-    from wend.experiments.report import Comparison, Report, Ruling, Sheet
-    from wend.experiments.results import Entry, Key
 
 NOTHING = "-"
 NOT_MEASURED = "not measured"

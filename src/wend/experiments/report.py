@@ -1,8 +1,7 @@
-"""The report of an experiment: what its results say, beside what the paper says.
+"""Making the report of an experiment: what its results say, beside what the paper says.
 
 `make_report` reads the results of one scale and works out everything that is shown: means with confidence intervals for
-the spec's figures and tables, our values of the paper's numbers, and whether its claims hold. How it looks on a
-terminal, in Markdown and as a page is the business of `render`.
+the spec's figures and tables, our values of the paper's numbers, and whether its claims hold.
 """
 
 from __future__ import annotations
@@ -10,145 +9,15 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 from wend.errors import FormatError, ParameterError, UnknownNameError
-from wend.experiments import render
-from wend.experiments.measures import Measure
-from wend.experiments.results import Entries, Entry, Key, Line, Mean, Results, line_through, mean_of, quoted
+from wend.experiments.findings import Comparison, Failure, Report, Ruling, Sheet
+from wend.experiments.render import metric_name
+from wend.experiments.results import Entries, Entry, Key, Line, Results, line_through, mean_of, quoted
 from wend.experiments.spec import SCALES, Claim, Figure, PaperNumber, Spec, Table
 from wend.experiments.store import Store
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
 FAILURES_LISTED = 10
-
-
-@dataclass(frozen=True)
-class Sheet:
-    """Means by row and column: a table, or the points of a figure, with a row for each x and a column per curve."""
-
-    id: str
-    title: str
-    paper: str                  # what the paper shows here, in words
-    row_column: str             # the column of the results whose values are the rows
-    rows: list[Key]
-    columns: list[Key]
-    metrics: list[str]          # of each column
-    measures: list[Measure]     # ... and what is known about them
-    entries: list[list[Entry]]  # [row][column]
-    series: str = ""            # of a figure: the column of the results whose values are the columns
-    lines: list[Line | None] | None = None      # ... and the line of each, if it has enough points; None: not `log`
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """A number of the paper and ours."""
-
-    number: PaperNumber
-    measure: Measure
-    ours: Mean | None           # None: not measured
-
-
-@dataclass(frozen=True)
-class Ruling:
-    """A claim of the paper and what our results say to it."""
-
-    claim: Claim
-    holds: bool | None          # None: not measured
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A job that ended in an error."""
-
-    job: str
-    error: str
-
-
-@dataclass(frozen=True)
-class Report:
-    """Everything that a report says. `make_report` makes one."""
-
-    spec: Spec
-    scale: str
-    jobs: int
-    done: int                   # jobs that have a result, the failed ones included
-    failed: int
-    illegal: int                # runs in which the referee found a violation
-    missing: list[str]          # algorithms that the spec names and nobody has registered yet
-    versions: list[str]
-    commits: list[str]
-    cpus: list[str]
-    stopped_by: dict[str, int]  # how many runs each limit ended
-    baseline: str               # a label; "" if there is none
-    figures: list[Sheet]
-    tables: list[Sheet]
-    numbers: list[Comparison]
-    claims: list[Ruling]
-    failures: list[Failure]     # the first few
-
-    def print(self, console: Console) -> None:
-        """Print tables and sentences."""
-        render.to_console(self, console)
-
-    def to_markdown(self) -> str:
-        """Tables and sentences, to paste."""
-        return render.to_markdown(self)
-
-    def to_html(self) -> str:
-        """One page with everything in it, figures included."""
-        return render.to_html(self)
-
-    def to_json(self) -> dict[str, Any]:
-        """Everything, as one object that JSON can carry."""
-        about = {name: getattr(self.spec, name) for name in ("title", "paper", "about")}
-        counts = ("scale", "jobs", "done", "failed", "illegal", "stopped_by", "missing", "baseline")
-        origins = ("versions", "commits", "cpus")
-        return {
-            "experiment": self.spec.name,
-            **about,
-            **{name: getattr(self, name) for name in (*counts, *origins)},
-            "figures": [_sheet_as_json(sheet) for sheet in self.figures],
-            "tables": [_sheet_as_json(sheet) for sheet in self.tables],
-            "numbers": [{**dataclasses.asdict(each.number), "ours": _as_json(each.ours)} for each in self.numbers],
-            "claims": [{"sentence": each.claim.sentence, "holds": each.holds} for each in self.claims],
-            "failures": [dataclasses.asdict(failure) for failure in self.failures],
-        }
-
-
-def _sheet_as_json(sheet: Sheet) -> dict[str, Any]:
-    """A sheet with its entries in one list: nothing to unfold."""
-    entries = [
-        {
-            "row": row,
-            "column": column,
-            "metric": metric,
-            **(_as_json(entry.mean) or {}),
-            "difference": _as_json(entry.difference),
-            "printed": entry.printed,
-        }
-        for row, line in zip(sheet.rows, sheet.entries, strict=True)
-        for column, metric, entry in zip(sheet.columns, sheet.metrics, line, strict=True)
-        if entry.mean is not None
-    ]
-    lines = sheet.lines or [None] * len(sheet.columns)
-    slopes = [
-        {"column": column, "slope": line.slope, "r2": line.r2, "points": line.points}
-        for column, line in zip(sheet.columns, lines, strict=True)
-        if line is not None
-    ]
-    about = {"id": sheet.id, "title": sheet.title, "paper": sheet.paper, "rows": sheet.row_column}
-    return {**about, "entries": entries, "slopes": slopes}
-
-
-def _as_json(mean: Mean | None) -> dict[str, Any] | None:
-    return None if mean is None else {"mean": mean.value, "ci95": mean.half_width, "runs": mean.runs}
-
-
-# --- making it -------------------------------------------------------------------------------------------------------
 
 
 def make_report(spec: Spec, store: Store, *, scale: str | None = None, baseline: str | None = None) -> Report:
@@ -255,7 +124,7 @@ def _table(results: Results, table: Table, baseline: str) -> list[Sheet]:
                 for at, number in zip(((row, column) for column in table.printed_columns), numbers, strict=True):
                     if at in entries:
                         entries[at] = dataclasses.replace(entries[at], printed=number)
-            title = table.title if len(values) == 1 else f"{table.title}: {render.metric_name(metric)}"
+            title = table.title if len(values) == 1 else f"{table.title}: {metric_name(metric)}"
             columns = _once(column for _, column in entries)
             sheets.append(_sheet(results.spec, table, title, table.rows, entries, dict.fromkeys(columns, metric)))
         else:

@@ -111,7 +111,7 @@ def line_through(points: Sequence[tuple[float, float]]) -> Line | None:
 class Results:
     """The results of some jobs as a table, `results`, in the order of the jobs, with the labels and views of the spec.
 
-    What a spec asks of it is SQL, and may be wrong; that is told with the spec's name and the place.
+    A spec asks it in SQL; if that is wrong, the error names the spec and the place.
     """
 
     def __init__(self, spec: Spec, store: Store, jobs: list[Job]) -> None:
@@ -159,7 +159,7 @@ class Results:
         return [(row[:-1], row[-1] if row[-1] is None or math.isfinite(row[-1]) else None) for row in rows]
 
     def measure(self, row: str, column: str, metric: str, where: str, place: str, baseline: str = "") -> Entries:
-        """The mean of a metric by two columns of the results; where they part the algorithms, the difference to one."""
+        """The mean of a metric by two columns of the results; if they tell algorithms apart, differences too."""
         there: dict[Keys, float | None] = {}
         if baseline and {row, column} & _ALGORITHM_COLUMNS:
             of_baseline = "label = '" + baseline.replace("'", "''") + "'"

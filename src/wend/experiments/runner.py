@@ -1,7 +1,7 @@
-"""The runner: what of a spec is not done yet, on this machine's cores or on a Dask cluster, into the store.
+"""The runner: does the jobs of a spec that are not done yet, on this machine's cores or on a Dask cluster.
 
-Workers turn jobs into rows; only the runner writes, one file per row. So a runner that is killed loses the jobs in
-flight and nothing else, workers need no common disk, and starting again does what is missing.
+Workers turn jobs into rows; only the runner writes to the store, one file per row. So a runner that is killed loses the
+jobs in flight and nothing else, workers need no common disk, and starting again does what is missing.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def run_experiment(
     retry_failed: bool = False,
     progress: Progress | None = None,
 ) -> Tally:
-    """Run what is not done yet. Everything that a wrong spec can break is found before the first job."""
+    """Run what is not done yet. Mistakes in the spec are found before the first job."""
     if workers < 1:
         raise ParameterError(f"--jobs is at least 1, not {workers}")
     jobs = spec.jobs(scale)
@@ -79,7 +79,7 @@ def _check_problems(jobs: list[Job]) -> None:
 
 
 def on_cores(jobs: list[Job], about: Row, workers: int) -> Iterator[Row]:
-    """Rows from processes on this machine, as they come; with one worker from this very process."""
+    """Rows from processes on this machine, as they come; with one worker, from this process."""
     while jobs:
         finished: set[str] = set()
         try:
@@ -88,7 +88,7 @@ def on_cores(jobs: list[Job], about: Row, workers: int) -> Iterator[Row]:
                 yield row
             return
         except BrokenProcessPool:
-            # Somebody killed its process. Whoever was in flight is tried alone, so that the culprit alone is blamed.
+            # A job killed its process. Those in flight are run one at a time, to find out which.
             jobs = [job for job in jobs if job["id"] not in finished]
             for job in jobs[: 3 * workers]:
                 yield _alone(job, about)
@@ -102,7 +102,7 @@ def _in_processes(jobs: list[Job], about: Row, workers: int) -> Iterator[Row]:
 
 
 def _alone(job: Job, about: Row) -> Row:
-    """The row of one job in a process of its own, also if that process dies."""
+    """The row of one job in a process of its own, even if that process dies."""
     began = time.perf_counter()
     try:
         return next(_in_processes([job], about, workers=2))
@@ -114,7 +114,7 @@ def _alone(job: Job, about: Row) -> Row:
 
 
 def on_cluster(jobs: list[Job], about: Row, address: str) -> Iterator[Row]:
-    """Rows from the workers of a Dask cluster, as they come. A worker that dies loses its job to another one."""
+    """Rows from the workers of a Dask cluster, as they come. If a worker dies, another one gets its job."""
     try:
         import distributed
     except ImportError:

@@ -20,15 +20,16 @@ from pathlib import Path
 from typing import Any
 
 from wend.errors import FormatError, UnknownNameError, WendError
-from wend.experiments.measures import MEASURES, Measure
+from wend.metrics import MEASURES, Measure
 from wend.planners import registry
+from wend.run import Limits
 
 SCALES = ("quick", "standard", "full")
 EVERY_PLANNER = "every"         # as an algorithm's name: all that are registered
 
 Job = dict[str, Any]
 
-# What a spec says about its runs, and one whose `runs` are another's does not
+# What a spec says about its runs; one that looks at the `runs` of another does not say it
 _OF_RUNS = ("metrics", "measures", "scales", "algorithms", "job", "problem", "limits", "views")
 
 _RANGE = re.compile(r"\{(\d+)\.\.(\d+)\}")
@@ -45,13 +46,10 @@ class ProblemSpec:
 
 
 @dataclass(frozen=True)
-class Limits:
-    """What ends a run. The work limits count the planner's own work; the hard limit counts everything."""
+class JobLimits(Limits):
+    """What ends a job. Unlike other runs, a job always has a hard limit, so that none holds up an experiment."""
 
-    max_ticks: int = 10_000
-    expansions: int | None = None       # in all ticks together; deterministic
-    seconds: float | None = None        # in ticks; depends on the machine
-    hard_seconds: float = 600.0         # after this the job is ended, and recorded as such
+    hard_seconds: float | None = 600.0
 
 
 @dataclass(frozen=True)
@@ -72,7 +70,7 @@ class AlgorithmSpec:
     parameters: dict[str, Any] = field(default_factory=dict)
     limits: dict[str, Any] = field(default_factory=dict)        # where its limits differ
     connectivity: int | None = None                             # where its map differs: 4 or 8
-    rehearse: bool = False                                      # plan once before: what it keeps of a map is there
+    rehearse: bool = False                                      # plan once beforehand, to fill what it keeps of a map
 
 
 @dataclass(frozen=True)
@@ -146,9 +144,9 @@ class Spec:
     about: str = ""
     job: str = "run"                # which function of wend.experiments.jobs makes a row
     baseline: str = ""              # a label: tables show differences to it
-    measures: dict[str, Measure] = field(default_factory=dict)      # what a job function of one's own measures
+    measures: dict[str, Measure] = field(default_factory=dict)      # that a job function of the spec's own computes
     problem: ProblemSpec = field(default_factory=ProblemSpec)
-    limits: Limits = field(default_factory=Limits)
+    limits: JobLimits = field(default_factory=JobLimits)
     views: dict[str, View] = field(default_factory=dict)            # none: the runs are limited in one way
     figures: list[Figure] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
@@ -166,9 +164,9 @@ class Spec:
         return self.measures[metric] if metric in self.measures else MEASURES[metric]
 
     def contenders(self) -> list[AlgorithmSpec]:
-        """The algorithms that are registered by now, labelled; the others appear when they are.
+        """The algorithms that are registered, labelled; the others appear once they are.
 
-        A job function of one's own may know others: it gets them all.
+        A `job` that is a function of the spec's own gets all of them, since it may know others.
         """
         chosen: list[AlgorithmSpec] = []
         for algorithm in self.algorithms:
@@ -180,7 +178,7 @@ class Spec:
         return chosen
 
     def missing(self) -> list[str]:
-        """The algorithms that the spec names and nobody has registered yet."""
+        """The algorithms that the spec names and that are not registered yet."""
         chosen = {algorithm.name for algorithm in self.contenders()}
         return [a.name for a in self.algorithms if a.name not in chosen and a.name != EVERY_PLANNER]
 
@@ -295,7 +293,7 @@ def _read(name: str) -> tuple[Path, dict[str, Any]]:
 
 
 def _check(spec: Spec) -> None:
-    """What the types cannot say."""
+    """Check what the types cannot say."""
     if spec.measures and spec.job == "run":
         raise FormatError("measures", "a run in a world has its own; these are for a `job` function of yours")
     for name in spec.scales:
@@ -311,22 +309,22 @@ def _check(spec: Spec) -> None:
     for algorithm in spec.contenders():
         if algorithm.name in registry.ALGORITHMS:
             registry.create(algorithm.name, **algorithm.parameters)
-        _build(Limits, algorithm.limits, f"limits of {algorithm.name}")
+        _build(JobLimits, algorithm.limits, f"limits of {algorithm.name}")
     for table in spec.tables:
         for row, numbers in table.printed.items():
             if len(numbers) != len(table.printed_columns):
                 raise FormatError(f"table {table.id}", f"{row} has not one printed number for each printed column")
     named = [algorithm.name for algorithm in spec.algorithms]
     for name, view in spec.views.items():
-        _build(Limits, view.limits, f"views.{name}.limits")
+        _build(JobLimits, view.limits, f"views.{name}.limits")
         for algorithm_name, limits in view.limits_of.items():
             if algorithm_name not in named:
                 raise UnknownNameError(f"algorithm in views.{name}.limits_of", algorithm_name, named)
-            _build(Limits, limits, f"views.{name}.limits_of.{algorithm_name}")
+            _build(JobLimits, limits, f"views.{name}.limits_of.{algorithm_name}")
 
 
 def _build(cls: Any, data: Any, where: str) -> Any:
-    """An object of a dataclass from a TOML table, its keys and types checked all the way down."""
+    """Make an object of a dataclass from a TOML table; keys and types are checked at every level."""
     if not isinstance(data, dict):
         raise FormatError(where or "the file", f"a table is needed, not {data!r}")
     hints = typing.get_type_hints(cls)

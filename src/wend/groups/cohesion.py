@@ -26,7 +26,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wend.errors import ParameterError
-from wend.maps.grid import Grid, Point
+from wend.maps.grid import Grid
+from wend.maps.terrain import Point
 from wend.search.astar import shortest_path
 
 SMALL = 2.5         # an obstacle is small for n units if it is shorter than this times sqrt(n), the side of their block

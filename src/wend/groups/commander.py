@@ -22,7 +22,7 @@ from wend.groups.orders import GroupOrder, Order, paths_to, shortened
 from wend.groups.routes import NO_PATH, Cells, Routes
 from wend.groups.slots import slots_for
 from wend.kernel import NO_CELL
-from wend.maps.grid import Point
+from wend.maps.terrain import Point
 from wend.planners.base import State
 
 EXCHANGE_AFTER_TICKS = 8    # an agent that has waited this long may exchange slots with an agent beside it

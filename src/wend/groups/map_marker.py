@@ -41,7 +41,8 @@ import numpy as np
 from wend.errors import NoPathError, ParameterError
 from wend.kernel import FOUND, OUT_OF_BUDGET, OUT_OF_SPACE, UNREACHABLE, jit
 from wend.kernel.arrays import allocate, float64, int32, int64, record, uint8
-from wend.maps.grid import CARDINAL_COST, DIAGONAL_COST, Grid, Point
+from wend.maps.grid import Grid
+from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, Point
 from wend.search.astar import NO_LIMIT, Path
 from wend.search.open_list import OpenList, clear, drop_first, first, is_empty, make_open_list, push
 

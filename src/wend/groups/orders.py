@@ -26,7 +26,8 @@ from wend.groups.map_marker import mark_paths
 from wend.groups.routes import REACH, Cells
 from wend.kernel import OUT_OF_SPACE, jit
 from wend.kernel.allowance import allow
-from wend.maps.grid import CARDINAL_COST, DIAGONAL_COST, Grid, Point
+from wend.maps.grid import Grid
+from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, Point
 from wend.search.astar import NO_LIMIT
 from wend.search.reverse_resumable import begin, distance, make_reverse, with_space
 

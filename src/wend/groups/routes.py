@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from wend.kernel import NO_CELL, jit
 from wend.kernel.arrays import ahead, allocate, grown, int32
-from wend.maps.grid import GridTables
+from wend.maps.terrain import GridTables
 from wend.planners.base import Agents
 
 Cells = NDArray[np.int32]

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wend.groups.routes import Cells
-from wend.maps.generators import opened
 from wend.maps.grid import Grid
+from wend.maps.masks import opened
 from wend.search.flood import move_distances
 
 Floats = NDArray[np.float64]

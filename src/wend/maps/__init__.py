@@ -1,1 +1,1 @@
-"""Maps: the grid, files, generators, and where maps are found."""
+"""Maps: terrain and grid, files, drawings, and where maps are found."""

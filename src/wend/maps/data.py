@@ -4,27 +4,25 @@ The folder holds the site's zips as they are (`bg512-map.zip`, `mapf-scen-random
 files (`mine/`). A zip belongs to the set that its name begins with, a folder is a set of its own name, and a map or a
 scenario is addressed as `set/name`. Zips are read in place and never extracted.
 
-What is added is checked first, written aside, and renamed into place: the folder never holds half of anything, and
-what was there stays when something fails. `docs/data.md` is the user's side of this.
+Whatever is added is checked first, written aside, and renamed into place. So the folder never holds half a file, and
+when something fails, the old files stay. `docs/data.md` is the user's side of this.
 """
 
 from __future__ import annotations
 
 import difflib
-import http.client
 import os
 import re
 import shutil
 import tempfile
-import urllib.error
-import urllib.request
 import zipfile
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from wend.errors import DataError, FormatError, UnknownNameError
 from wend.files import ZIP_ERRORS, replacing
+from wend.maps.download import Progress, download
 from wend.maps.movingai import read_entry
 
 MOVINGAI_URL = "https://movingai.com/benchmarks"
@@ -36,8 +34,6 @@ KNOWN_SETS = {
 } | {"mapf": ("mapf-map.zip", "mapf-scen-random.zip")}
 
 MAX_ZIP_BYTES = 2 * 2**30       # of one zip, packed (a download) as well as unpacked (its entries together)
-TIMEOUT_S = 30                  # without a byte from the server
-_CHUNK_BYTES = 64 * 2**10
 
 # What a name may leave out or carry: `lak506d` also stands for `lak506d.map.scen`.
 _NAME_ENDS = {".map": r"\.map$", ".scen": r"(\.map)?(\.scen)?$"}
@@ -46,8 +42,6 @@ _HINT = (
     "Data is added with 'wend data add ZIP', 'wend data add FOLDER' or 'wend data fetch SET'; "
     "'wend data list' shows what is there."
 )
-
-Progress = Callable[[int, int | None], None]        # bytes received, bytes expected if the server said so
 
 
 @dataclass(frozen=True)
@@ -167,9 +161,9 @@ def _find(name: str, extension: str, kind: str) -> str:
 
 
 def add(source: str | Path) -> DataSet:
-    """Copy a zip or a folder of maps and scenarios into the data folder; return its set as it is then.
+    """Copy a zip or a folder of maps and scenarios into the data folder; return the set that it now belongs to.
 
-    A zip keeps its name, a folder becomes the set of its name; what was there under that name is replaced.
+    A zip keeps its name, and a folder becomes the set of its name. Whatever had that name before is replaced.
     """
     path = Path(os.path.abspath(source))        # so that `.` and `maps/..` have a name
     if path.name.startswith(".") or not path.name:
@@ -251,7 +245,7 @@ def fetch(set_name: str, *, base_url: str | None = None, progress: Progress | No
             zips = [Path(aside) / name for name in KNOWN_SETS[set_name]]
             for path in zips:
                 url = f"{base}/{set_name}/{path.name}"
-                _download(url, path, progress)
+                download(url, path, at_most=MAX_ZIP_BYTES, progress=progress)
                 try:
                     _check_zip(path)
                 except DataError as error:
@@ -259,35 +253,3 @@ def fetch(set_name: str, *, base_url: str | None = None, progress: Progress | No
             return [_add_zip(path) for path in zips][-1]
     except OSError as error:
         raise DataError(f"{set_name} could not be saved in {folder}: {error.strerror or error}") from error
-
-
-def _download(url: str, path: Path, progress: Progress | None) -> None:
-    try:
-        request = urllib.request.Request(url, headers={"User-Agent": "wend"})
-        response = urllib.request.urlopen(request, timeout=TIMEOUT_S)
-    except urllib.error.HTTPError as error:
-        with error:
-            raise DataError(f"{url} cannot be downloaded: the server answered {error.code} {error.reason}") from error
-    except (OSError, http.client.HTTPException, ValueError) as error:
-        raise DataError(f"{url} cannot be downloaded: {error}") from error
-    with response, path.open("wb") as file:
-        length = response.headers.get("Content-Length", "")
-        expected = int(length) if re.fullmatch(r"[0-9]{1,15}", length) else None
-        received = 0
-        while chunk := _receive(response, url):
-            received += len(chunk)
-            if received > MAX_ZIP_BYTES:
-                raise DataError(f"{url} sends more than the limit of {MAX_ZIP_BYTES} bytes")
-            file.write(chunk)
-            if progress:
-                progress(received, expected)
-    if expected is not None and received != expected:
-        raise DataError(f"{url} was cut off: {received} of {expected} bytes came. Try again.")
-
-
-def _receive(response: http.client.HTTPResponse, url: str) -> bytes:
-    """The next part of the body; told apart from writing, whose failures are the disk's and not the server's."""
-    try:
-        return response.read(_CHUNK_BYTES)
-    except (OSError, http.client.HTTPException) as error:
-        raise DataError(f"{url} was cut off: {error}. Try again.") from error

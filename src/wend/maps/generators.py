@@ -1,268 +1,67 @@
-# mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
 """Maps of our own, drawn from a seed: Wend ships no benchmark maps, and demos, tests and `make run` need some.
 
 Each generator is a function of keyword parameters with good defaults and returns a `Grid` that is one connected
-component under the octile rule. The same parameters give the same map on every machine.
+component under the octile rule. The same parameters give the same map on every machine. `drawing.py` says how each is
+drawn, and what its parameters mean.
 
-    generate("rooms", seed=3, width=64)     one by name
+    rooms(seed=3, width=64)                 a function per kind
+    generate("rooms", seed=3, width=64)     the same by name
     from_spec("rooms:seed=3,width=64")      the same as text, as the command line takes it
-
-Terrain for play and measurement: `open_map`, `random_map` (Silver's), `rooms`, `maze`, `caves`, `arena`. Places where
-units jam: `counterflow`, `corner`, `crossing`, `door`; `wend.problems.scenarios` has the problems that belong to them.
-In the jams, `width` is that of the narrow part; the size of the map follows from the parameters.
 """
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable
+from typing import ParamSpec
 
-import numpy as np
-from numpy.typing import NDArray
-
-from wend.errors import ParameterError, UnknownNameError
-from wend.kernel import jit
+from wend.maps import drawing
+from wend.maps.drawing import draw, draw_spec, parameters
 from wend.maps.grid import Grid
+from wend.maps.masks import Mask
 
-MAX_SIDE = 4096     # cells; the largest benchmark map has 1024
-MAX_ROOM = 512      # cells; two rooms and two corridors side by side stay below MAX_SIDE
-MAX_LENGTH = 1024   # cells
-MAX_NARROW = 64     # cells; what is wider is hardly a jam
-MAX_SEED = 2**63 - 1
-
-Mask = NDArray[np.bool_]
-
-
-# --- terrain -----------------------------------------------------------------------------------------------------
-
-
-def open_map(*, width: int = 32, height: int = 32) -> Grid:
-    """A map without walls."""
-    width, height = _sides(width, height, smallest=1)
-    return Grid(np.ones((height, width), dtype=np.bool_))
-
-
-def random_map(*, seed: int = 0, width: int = 32, height: int = 32, blocked: float = 0.2) -> Grid:
-    """Silver's maps: a share of the cells blocked at random, then all but the largest component filled.
-
-    Exactly `round(blocked * width * height)` cells are blocked before the filling. (D. Silver, "Cooperative
-    Pathfinding", AIIDE 2005.)
-    """
-    width, height = _sides(width, height, smallest=4)
-    blocked = _share("blocked", blocked, 0.0, 0.9)
-    rng = _generator(seed)
-    free = np.ones(width * height, dtype=np.bool_)
-    free[rng.permutation(free.size)[: round(blocked * free.size)]] = False
-    return _largest_component(free.reshape(height, width))
-
-
-def rooms(
-    *, seed: int = 0, width: int = 64, height: int = 64, room: int = 6, door: int = 2, loops: float = 0.4
-) -> Grid:
-    """A building: rooms of `room` to twice `room` cells a side, joined by doors that are `door` cells wide.
-
-    Doors join all rooms without a way round; of the walls left, a share `loops` gets a door too.
-    """
-    width, height = _sides(width, height, smallest=8)
-    room = whole("room", room, 2, min(width, height) - 2, given=f"{width=}, {height=}")
-    door = whole("door", door, 1, room, given=f"{room=}")
-    loops = _share("loops", loops, 0.0, 1.0)
-    rng = _generator(seed)
-    room_of = np.full((height, width), -1, dtype=np.int32)
-    count = 0
-    parts = [(1, 1, width - 1, height - 1)]
-    while parts:
-        left, top, right, bottom = parts.pop()
-        across, down = right - left, bottom - top
-        if max(across, down) < 2 * room + 1:
-            room_of[top:bottom, left:right] = count
-            count += 1
-        elif across >= down:
-            wall = int(rng.integers(left + room, right - room))
-            parts += [(left, top, wall, bottom), (wall + 1, top, right, bottom)]
-        else:
-            wall = int(rng.integers(top + room, bottom - room))
-            parts += [(left, top, right, wall), (left, wall + 1, right, bottom)]
-    free = (room_of >= 0).ravel()
-    walls = _shared_walls(room_of)
-    ends = np.array([pair for pair, _ in walls], dtype=np.int32).reshape(-1, 2)
-    for k in np.flatnonzero(_spanning_tree(rng, ends, count) | (rng.random(len(walls)) < loops)):
-        cells = walls[k][1]
-        begin = int(rng.integers(max(cells.size - door, 0) + 1))
-        free[cells[begin : begin + door]] = True
-    return Grid(free.reshape(height, width))
-
-
-def maze(*, seed: int = 0, width: int = 64, height: int = 64, corridor: int = 2, loops: float = 0.1) -> Grid:
-    """A maze of corridors that are `corridor` cells wide; a share `loops` of the dividing walls is taken out again."""
-    width, height = _sides(width, height, smallest=5)
-    corridor = whole("corridor", corridor, 1, (min(width, height) - 3) // 2, given=f"{width=}, {height=}")
-    loops = _share("loops", loops, 0.0, 1.0)
-    rng = _generator(seed)
-    columns, rows = (width - 1) // (corridor + 1), (height - 1) // (corridor + 1)
-    node = np.arange(rows * columns, dtype=np.int32).reshape(rows, columns)
-    east = np.stack([node[:, :-1].ravel(), node[:, 1:].ravel()], axis=1)
-    south = np.stack([node[:-1].ravel(), node[1:].ravel()], axis=1)
-    ends = np.concatenate([east, south])
-    is_open = _spanning_tree(rng, ends, node.size) | (rng.random(len(ends)) < loops)
-    # The plan of the maze: nodes on even rows and columns, the walls between them on odd ones.
-    plan = np.zeros((2 * rows - 1, 2 * columns - 1), dtype=np.bool_)
-    plan[::2, ::2] = True
-    plan[::2, 1::2] = is_open[: len(east)].reshape(rows, columns - 1)
-    plan[1::2, ::2] = is_open[len(east) :].reshape(rows - 1, columns)
-    scaled = plan.repeat(_alternating(corridor, rows), axis=0).repeat(_alternating(corridor, columns), axis=1)
-    free = np.zeros((height, width), dtype=np.bool_)
-    top, left = (height - scaled.shape[0]) // 2, (width - scaled.shape[1]) // 2
-    free[top : top + scaled.shape[0], left : left + scaled.shape[1]] = scaled
-    return Grid(free)
-
-
-def caves(*, seed: int = 0, width: int = 96, height: int = 64, blocked: float = 0.44, smoothing: int = 4) -> Grid:
-    """Caves: random rock, smoothed by a cellular automaton, and of what is left open the largest part.
-
-    A cell is rock after a step when at least five of the nine cells around it and itself were; off the map is rock.
-    """
-    width, height = _sides(width, height, smallest=16)
-    blocked = _share("blocked", blocked, 0.0, 0.5)
-    smoothing = whole("smoothing", smoothing, 1, 20)
-    rng = _generator(seed)
-    rock = rng.random((height, width)) < blocked
-    for _ in range(smoothing):
-        rock = _window_sum(np.pad(rock, 1, constant_values=True), 3) >= 5
-    return _largest_component(opened(~rock, 2))
-
-
-# The terraces of an arena, as (u, v) from -1 to 1 across the map. These are the first player's; the second player has
-# the same ones turned by half a turn, written with a prime.
-_TERRACES = {
-    "base": (-0.74, -0.60),
-    "natural": (-0.76, 0.16),
-    "pocket": (-0.76, 0.78),
-    "north": (-0.20, -0.70),
-    "south": (-0.24, 0.68),
-    "west": (-0.38, 0.04),
-}
-# Every arena has these ramps and their turned twins: two out of each base, and two ways from base to base that share no
-# terrace, base -> north -> south' -> pocket' -> natural' -> base' and its twin.
-_RAMPS = [
-    ("base", "natural"),
-    ("base", "north"),
-    ("natural", "pocket"),
-    ("natural", "west"),
-    ("pocket", "south"),
-    ("north", "south'"),
-    ("west", "middle"),
+__all__ = [
+    "GENERATORS",
+    "arena",
+    "caves",
+    "corner",
+    "counterflow",
+    "crossing",
+    "door",
+    "from_spec",
+    "generate",
+    "maze",
+    "open_map",
+    "parameters",
+    "random_map",
+    "rooms",
 ]
-_MAYBE_RAMPS = [("north", "west"), ("south", "west"), ("south", "middle"), ("north", "middle")]
+
+_P = ParamSpec("_P")
 
 
-def arena(*, seed: int = 0, width: int = 96, height: int = 64, choke: int = 4) -> Grid:
-    """An arena of a strategy game for two: bases in opposite corners, a contested middle, several ways between.
+def _generator(drawn: Callable[_P, Mask]) -> Callable[_P, Grid]:
+    """The drawing as a grid, with the drawing's name, parameters and description."""
 
-    Terraces are the warped Voronoi regions of thirteen spots, cliffs stand where two of them meet, and ramps that are
-    `choke` cells wide cut through the cliffs. Every passable cell is part of a passable square of that side. Turned by
-    half a turn the map is the same, so neither player has an advantage.
-    """
-    width, height = _sides(width, height, smallest=32, largest=1024)
-    choke = whole("choke", choke, 2, min(8, width // 8, height // 8), given=f"{width=}, {height=}")
-    if height > width:
-        return Grid(arena(seed=seed, width=height, height=width, choke=choke).passable.T)
-    rng = _generator(seed)
-    y, x = np.mgrid[0:height, 0:width].astype(np.float64)
+    @functools.wraps(drawn)
+    def generator(*args: _P.args, **kwargs: _P.kwargs) -> Grid:
+        return Grid(drawn(*args, **kwargs))
 
-    def field(grain: int, symmetry: int) -> NDArray[np.float64]:
-        """Smooth noise within -1 to 1 that a half turn leaves as it is (symmetry 1) or negates (-1)."""
-        noise = rng.integers(-1000, 1001, (height, width))
-        for _ in range(2):
-            noise = _window_sum(np.pad(noise, grain, mode="edge"), 2 * grain + 1)
-        noise = noise + symmetry * noise[::-1, ::-1]
-        return np.asarray(noise / np.abs(noise).max(), dtype=np.float64)
-
-    spots = {"middle": ((width - 1) / 2, (height - 1) / 2)}
-    for name, (u, v) in _TERRACES.items():
-        u += 0.06 * (2 * rng.random() - 1)
-        v += 0.07 * (2 * rng.random() - 1)
-        spots[name] = ((1 + u) * (width - 1) / 2, (1 + v) * (height - 1) / 2)
-        spots[name + "'"] = ((1 - u) * (width - 1) / 2, (1 - v) * (height - 1) / 2)
-    larger = {"base": 0.12, "base'": 0.12, "middle": 0.03}      # terraces that push their cliffs outwards
-
-    warped_x = x + 0.08 * height * field(height // 12, -1)
-    warped_y = y + 0.08 * height * field(height // 12, -1)
-    distance = np.stack([
-        np.sqrt((warped_x - spot_x) ** 2 + (warped_y - spot_y) ** 2) - larger.get(name, 0.0) * height
-        for name, (spot_x, spot_y) in spots.items()
-    ])
-    distance.sort(axis=0)
-    cliff_width = 3.4 + 0.09 * height * np.maximum(field(height // 20, 1), 0)
-    walls = (distance[1] - distance[0] < cliff_width) | (distance[2] - distance[0] < 0.11 * height)
-    to_edge = np.minimum(np.minimum(x, width - 1 - x), np.minimum(y, height - 1 - y))
-    walls |= to_edge < 1 + 0.07 * height * np.maximum(field(height // 16, 1), 0)
-    walls |= walls[::-1, ::-1]      # rounding must not decide who has a wall
-
-    ramps = np.zeros_like(walls)
-    for one, other in _RAMPS + [ramp for ramp in _MAYBE_RAMPS if rng.random() < 0.5]:
-        _carve_way(ramps, spots[one], spots[other], choke)
-    ramps |= ramps[::-1, ::-1]
-    walls &= ~ramps
-    rocks = field(max(height // 26, 1), 1) > 0.34
-    walls |= rocks & ~ramps & ~_grown(walls, choke)     # the way round a rock is no narrower than a ramp
-    walls = opened(np.pad(walls, 1, constant_values=True), 2)[1:-1, 1:-1]     # no slivers of rock
-    return _largest_component(opened(~walls, choke))
+    generator.__signature__ = inspect.signature(drawn).replace(return_annotation="Grid")  # type: ignore[attr-defined]
+    return generator
 
 
-# --- jams --------------------------------------------------------------------------------------------------------
-
-
-def counterflow(*, width: int = 1, length: int = 12, room: int = 8) -> Grid:
-    """Two rooms, `room` cells a side, joined by a straight corridor of `width` by `length` cells."""
-    width, length, room = _narrow_and_room(width, length, room)
-    free = _solid(2 * room + length + 2, room + 2)
-    _carve(free, 1, 1, room, room)
-    _carve(free, 1 + room, 1 + (room - width) // 2, length, width)
-    _carve(free, 1 + room + length, 1, room, room)
-    return Grid(free)
-
-
-def corner(*, width: int = 2, length: int = 8, room: int = 8) -> Grid:
-    """Two rooms joined by a corridor with a right angle; each leg is `length` cells long, without the angle."""
-    width, length, room = _narrow_and_room(width, length, room, bent=True)
-    inset = (room - width) // 2
-    angle_x, angle_y = 1 + room + length, 1 + inset
-    second_x, second_y = angle_x - inset, angle_y + width + length
-    free = _solid(second_x + room + 1, second_y + room + 1)
-    _carve(free, 1, 1, room, room)
-    _carve(free, 1 + room, angle_y, length + width, width)
-    _carve(free, angle_x, angle_y, width, width + length)
-    _carve(free, second_x, second_y, room, room)
-    return Grid(free)
-
-
-def crossing(*, width: int = 2, length: int = 5, room: int = 6) -> Grid:
-    """Four rooms around the crossing of two corridors; each arm is `length` cells long."""
-    width, length, room = _narrow_and_room(width, length, room, bent=True)
-    side = 2 * (room + length) + width + 2
-    inset = 1 + room + length
-    beside = inset - (room - width) // 2
-    free = _solid(side, side)
-    _carve(free, 1, inset, side - 2, width)
-    _carve(free, inset, 1, width, side - 2)
-    for far in (1, side - 1 - room):
-        _carve(free, far, beside, room, room)
-        _carve(free, beside, far, room, room)
-    return Grid(free)
-
-
-def door(*, width: int = 1, room: int = 10) -> Grid:
-    """A room, `room` cells a side, with one door of `width` cells into a hall twice as wide."""
-    width, _, room = _narrow_and_room(width, 1, room)
-    free = _solid(3 * room + 3, room + 2)
-    _carve(free, 1, 1, room, room)
-    _carve(free, 1 + room, 1 + (room - width) // 2, 1, width)
-    _carve(free, 2 + room, 1, 2 * room, room)
-    return Grid(free)
-
-
-# --- by name -----------------------------------------------------------------------------------------------------
+open_map = _generator(drawing.open_map)
+random_map = _generator(drawing.random_map)
+rooms = _generator(drawing.rooms)
+maze = _generator(drawing.maze)
+caves = _generator(drawing.caves)
+arena = _generator(drawing.arena)
+counterflow = _generator(drawing.counterflow)
+corner = _generator(drawing.corner)
+crossing = _generator(drawing.crossing)
+door = _generator(drawing.door)
 
 GENERATORS: dict[str, Callable[..., Grid]] = {
     "open": open_map,
@@ -278,20 +77,9 @@ GENERATORS: dict[str, Callable[..., Grid]] = {
 }
 
 
-def parameters(kind: str) -> dict[str, int | float]:
-    """The parameters of a generator and their defaults, in order."""
-    if kind not in GENERATORS:
-        raise UnknownNameError("map generator", kind, GENERATORS)
-    return {name: p.default for name, p in inspect.signature(GENERATORS[kind]).parameters.items()}
-
-
 def generate(kind: str, **params: int | float) -> Grid:
     """Draw a map by the name of its generator."""
-    known = parameters(kind)
-    for name in params:
-        if name not in known:
-            raise UnknownNameError(f"parameter of the map generator {kind!r}:", name, known)
-    return GENERATORS[kind](**params)
+    return Grid(draw(kind, **params))
 
 
 def from_spec(spec: str) -> Grid:
@@ -300,164 +88,4 @@ def from_spec(spec: str) -> Grid:
     >>> from_spec("open:width=3,height=2").to_text()
     '...\\n...\\n'
     """
-    kind, _, listed = spec.partition(":")
-    params: dict[str, int | float] = {}
-    for part in listed.split(",") if listed.strip() else []:
-        name, equals, text = (piece.strip() for piece in part.partition("="))
-        if not (name and equals and text):
-            raise ParameterError(f"map {spec!r}: {part.strip()!r} is not of the form name=value")
-        if name in params:
-            raise ParameterError(f"map {spec!r}: {name} is given twice")
-        params[name] = _number(name, text)
-    return generate(kind.strip(), **params)
-
-
-def whole(name: str, value: int, low: int, high: int, *, given: str = "") -> int:
-    """The value as a plain int, or an error that names the parameter, its range, and on what the range depends."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise ParameterError(f"{name} must be a whole number, not {value!r}")
-    if not low <= value <= high:
-        condition = f" with {given}" if given else ""
-        raise ParameterError(f"{name} is {value}, but{condition} must be from {low} to {high}")
-    return int(value)
-
-
-def _share(name: str, value: float, low: float, high: float) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        raise ParameterError(f"{name} must be a number, not {value!r}")
-    if not low <= value <= high:
-        raise ParameterError(f"{name} is {value}, but must be from {low} to {high}")
-    return float(value)
-
-
-def _number(name: str, text: str) -> int | float:
-    for read in (int, float):
-        try:
-            return read(text)
-        except ValueError:
-            pass
-    raise ParameterError(f"{name} must be a number, not {text!r}")
-
-
-def _sides(width: int, height: int, *, smallest: int, largest: int = MAX_SIDE) -> tuple[int, int]:
-    return whole("width", width, smallest, largest), whole("height", height, smallest, largest)
-
-
-def _narrow_and_room(width: int, length: int, room: int, *, bent: bool = False) -> tuple[int, int, int]:
-    """Check a jam's parameters. Rooms around a bend must not touch each other, which takes legs of some length."""
-    room = whole("room", room, 2, MAX_ROOM)
-    width = whole("width", width, 1, min(room - 1, MAX_NARROW), given=f"{room=}")
-    shortest = (room - width + 1) // 2 + 1 if bent else 1
-    return width, whole("length", length, shortest, MAX_LENGTH, given=f"{room=}, {width=}" if bent else ""), room
-
-
-def _generator(seed: int) -> np.random.Generator:
-    return np.random.default_rng(whole("seed", seed, 0, MAX_SEED))
-
-
-# --- tools -------------------------------------------------------------------------------------------------------
-
-
-def _solid(width: int, height: int) -> Mask:
-    return np.zeros((height, width), dtype=np.bool_)
-
-
-def _carve(free: Mask, x: int, y: int, width: int, height: int) -> None:
-    """Open a rectangle. Mutates: free."""
-    free[y : y + height, x : x + width] = True
-
-
-def _carve_way(free: Mask, a: tuple[float, float], b: tuple[float, float], width: int) -> None:
-    """Open a straight way between two spots, at least `width` wide at any angle. Mutates: free.
-
-    A square of that width goes from spot to spot one cell at a time, across or down; a diagonal step would let the way
-    narrow.
-    """
-    x, y, end_x, end_y = (int(at) - width // 2 for at in (*a, *b))
-    across, down = end_x - x, end_y - y
-    steps = max(abs(across) + abs(down), 1)
-    for step in range(steps + 1):
-        aside = (2 * step * abs(across) + steps) // (2 * steps)
-        at_x = x + (aside if across > 0 else -aside)
-        at_y = y + (step - aside if down > 0 else aside - step)
-        _carve(free, at_x, at_y, width, width)
-
-
-def _alternating(corridor: int, nodes: int) -> list[int]:
-    """How many cells each row of a maze's plan takes: corridors, and the single walls between them."""
-    return [corridor, 1] * (nodes - 1) + [corridor]
-
-
-def _largest_component(free: Mask) -> Grid:
-    """The map with everything but its largest component filled."""
-    if not free.any():
-        raise ParameterError("no passable cell is left; take a smaller share of blocked cells, or another seed")
-    kept = np.zeros(free.size, dtype=np.bool_)
-    kept[Grid(free).largest_component()] = True
-    return Grid(kept.reshape(free.shape))
-
-
-def _window_sum(values: NDArray[np.generic], side: int) -> NDArray[np.int64]:
-    """The sum of every square window of that side; the result is smaller by side - 1. Integers, so exact."""
-    total = np.zeros((values.shape[0] + 1, values.shape[1] + 1), dtype=np.int64)
-    total[1:, 1:] = values.astype(np.int64).cumsum(axis=0).cumsum(axis=1)
-    return total[side:, side:] - total[:-side, side:] - total[side:, :-side] + total[:-side, :-side]
-
-
-def _grown(mask: Mask, radius: int) -> Mask:
-    """The mask and all cells within that many king's moves of it."""
-    return _window_sum(np.pad(mask, radius), 2 * radius + 1) > 0
-
-
-def opened(mask: Mask, side: int) -> Mask:
-    """The part of the mask that full squares of that side cover."""
-    fits = _window_sum(mask, side) == side * side
-    return _window_sum(np.pad(fits, side - 1), side) > 0
-
-
-def _shared_walls(room_of: NDArray[np.int32]) -> list[tuple[tuple[int, int], NDArray[np.int64]]]:
-    """The walls between two rooms: the rooms, and the wall's cells from end to end."""
-    cells = np.arange(room_of.size).reshape(room_of.shape)
-    sides = [
-        (room_of[:, :-2], room_of[:, 2:], cells[:, 1:-1]),
-        (room_of[:-2], room_of[2:], cells[1:-1]),
-    ]
-    walls = []
-    for one, other, between in sides:
-        is_wall = (room_of.ravel()[between] < 0) & (one >= 0) & (other >= 0)
-        a, b, cell = one[is_wall], other[is_wall], between[is_wall]
-        order = np.lexsort((cell, b, a))
-        a, b, cell = a[order], b[order], cell[order]
-        begins = np.flatnonzero((np.diff(a, prepend=-1) != 0) | (np.diff(b, prepend=-1) != 0))
-        runs = np.split(cell, begins)[1:]       # the first part, before the first run, is empty
-        walls += [((int(a[begin]), int(b[begin])), run) for begin, run in zip(begins, runs, strict=True)]
-    return walls
-
-
-def _spanning_tree(rng: np.random.Generator, ends: NDArray[np.int32], nodes: int) -> Mask:
-    """Which edges a random spanning tree takes (Kruskal's algorithm over the edges in random order)."""
-    order = rng.permutation(len(ends))
-    taken = np.zeros(len(ends), dtype=np.bool_)
-    _join(ends, order, np.arange(nodes, dtype=np.int32), taken)
-    return taken
-
-
-@jit
-def _join(ends, order, parent, taken):
-    """Take each edge whose ends are not joined yet. Mutates: parent, taken."""
-    for k in range(order.size):
-        edge = order[k]
-        a = _root(parent, ends[edge, 0])
-        b = _root(parent, ends[edge, 1])
-        if a != b:
-            parent[a] = b
-            taken[edge] = True
-
-
-@jit
-def _root(parent, node):
-    """The representative of a node's set. Mutates: parent, whose chains it halves."""
-    while parent[node] != node:
-        parent[node] = parent[parent[node]]
-        node = parent[node]
-    return node
+    return Grid(draw_spec(spec))

@@ -2,7 +2,7 @@
 
 A source is the path of a file, or a path that leads through a zip of the site as if it were a folder
 (`bg512-map.zip/AR0414SR.map`); entries are read in memory and never extracted. Whatever is wrong with a file ends in a
-`FormatError` that names file, line and reason. Numbers in a header are believed only after the rows have been counted,
+`FormatError` that names file, line and reason. Numbers in a header are trusted only after the rows have been counted,
 so a header cannot make Wend allocate more than the file itself holds.
 
 `docs/formats/movingai.md` describes the formats field by field.
@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from wend.errors import FormatError, MapError, ParameterError, ProblemError
 from wend.files import ZIP_ERRORS, replacing
-from wend.maps.grid import BLOCKED_LETTERS, PASSABLE_LETTERS, Point
+from wend.maps.terrain import BLOCKED_LETTERS, PASSABLE_LETTERS, Point
 
 MAX_ENTRY_BYTES = 64 * 2**20    # of one zip entry, unpacked: a map of 8000 x 8000, and no zip bomb
 
@@ -188,7 +188,7 @@ def parse_scen(data: bytes, name: str) -> Scenario:
 
 
 def write_scen(scenario: Scenario, path: str | Path) -> None:
-    """Write a `.scen` of version 1, tab-separated. What would not read back as it is is refused."""
+    """Write a `.scen` of version 1, tab-separated. Rows that would not read back the same are refused."""
     lines = ["version 1"]
     for row in scenario.rows:
         if row.width is None or row.height is None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from wend.errors import UnknownNameError
 from wend.maps.data import find_map, find_scen
+from wend.maps.drawing import draw_spec
 from wend.maps.movingai import Scenario, read_map, read_scen, split_zip
 
 # `rooms:` or `rooms:seed=3`; at least two letters, so that the drive of a Windows path is no generator.
@@ -26,9 +27,7 @@ def load_passable(source: str | Path) -> NDArray[np.bool_]:
     if _is_file(source):
         return read_map(source)
     if _GENERATOR.match(str(source)):
-        from wend.maps.generators import from_spec
-
-        return from_spec(str(source)).passable
+        return draw_spec(str(source))
     try:
         return read_map(find_map(_as_name(source)))
     except UnknownNameError as error:

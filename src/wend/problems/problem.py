@@ -1,4 +1,4 @@
-"""Problem: a grid, and for every agent a start and a goal. Whatever holds a Problem need not check it again.
+"""Problem: a grid, and for every agent a start and a goal. Code that is given a Problem need not check it again.
 
 Starts are distinct, goals are distinct, all of them are passable cells, and every agent can reach its goal under the
 grid's own rules of movement. An agent may start at its goal, and a cell may be one agent's start and another's goal.
@@ -10,16 +10,15 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wend.errors import ProblemError
-from wend.maps.grid import Grid, Point
-
-if TYPE_CHECKING:
-    from wend.maps.movingai import Scenario
+from wend.maps.grid import Grid
+from wend.maps.movingai import Scenario
+from wend.maps.terrain import Point
 
 # How an error says what a start or a goal is to its agent, and what it is to two agents at once.
 _VERBS = {"starts": "starts at", "goals": "has its goal at"}
@@ -28,7 +27,7 @@ _SHARED_VERBS = {"starts": "both start at", "goals": "both have their goal at"}
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Problem:
-    """Who stands where, and who wants where. Checked when it is made, and read-only.
+    """Where each agent starts, and where it wants to be. Checked when it is made, and read-only.
 
     >>> grid = Grid.from_text('''
     ...     ...
@@ -114,7 +113,7 @@ class Problem:
 
 
 def _cells_of_points(grid: Grid, what: str, points: Iterable[Point]) -> NDArray[np.int32]:
-    """Turn points into cells. Off the map is said here, because such a point's cell would be some other point's."""
+    """Turn points into cells. A point off the map is refused here, because its cell would be some other point's."""
     cells = []
     for agent, point in enumerate(points):
         try:

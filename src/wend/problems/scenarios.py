@@ -4,18 +4,18 @@
     make_group(grid, agents=50, seed=1)
 
 The seven types are those of D. Sigurdson, "Automatic Algorithm Selection in Videogame Pathfinding" (MSc thesis,
-University of Alberta, 2018). It gives one sentence to each; the precise form here is ours. In all of them C is the
-largest component of the map, and regions are shares of its bounding box, so that a type looks alike on all maps.
+University of Alberta, 2018). The thesis has one sentence for each; the precise form here is ours. In all of them C is
+the largest component of the map, and regions are shares of its bounding box, so that a type looks alike on all maps.
 "Nearest" counts moves (breadth-first search under the grid's own rules). A region that holds fewer cells than there are
-agents grows by a tenth at a time. Nobody starts at its own goal; one agent's start may be another's goal.
+agents grows by a tenth at a time. No agent starts at its own goal; one agent's start may be another's goal.
 
 The jams are for the maps of the same names in `wend.mapgen`, or any map of that shape: rooms joined by something
-narrower. Agents start and end in the half of a room that is farthest from the other rooms: nobody's goal is in the
-doorway, and there is space to let the others pass. `docs/problems.md` describes every kind.
+narrower. Agents start and end in the half of a room that is farthest from the other rooms, so no goal is in a
+doorway, and there is space to let others pass. `docs/problems.md` describes every kind.
 
-The groups are those of E. Wicks Rivas, R. Souza: "Map Marker". Its three scenarios are drawn without measures; these
-are the ones that give its average path lengths to all five decimals. How its groups on StarCraft maps are placed is
-said by half ("adjacent to the previous agent"); the three ways to do it here are ours.
+The groups are those of E. Wicks Rivas, R. Souza: "Map Marker". The paper draws its three scenarios without
+dimensions; those here reproduce its average path lengths to all five decimals. Of its groups on StarCraft maps it says
+only that a unit is placed "adjacent to the previous agent"; the three ways to do so here are ours.
 """
 
 from __future__ import annotations
@@ -27,15 +27,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wend.errors import ProblemError, UnknownNameError
-from wend.maps.generators import MAX_NARROW, MAX_SEED, opened, whole
-from wend.maps.grid import Grid, Point
+from wend.maps.grid import Grid
+from wend.maps.masks import opened
+from wend.maps.parameters import MAX_NARROW, MAX_SEED, whole
+from wend.maps.terrain import Point
 from wend.problems.problem import Problem
 from wend.search.flood import move_distances
 
 STRIP = 0.2     # share of the box that a side takes
 RING = 0.15     # share of the box that the outside takes, on each side
 GROWTH = 1.1    # a region that is too small grows by this factor at a time
-TRIES = 100     # how often a second cluster is drawn anew before it may overlap the first
+TRIES = 100     # how many second clusters are drawn before one may overlap the first
 
 Cells = NDArray[np.int32]
 Pairs = tuple[Cells, Cells]     # starts and goals; agent i goes from the i-th to the i-th
@@ -61,7 +63,7 @@ def random(grid: Grid, agents: int, rng: np.random.Generator) -> Pairs:
 
 
 def cross_sides(grid: Grid, agents: int, rng: np.random.Generator) -> Pairs:
-    """All go from one side of the map to the opposite one."""
+    """All agents go from one side of the map to the opposite one."""
     here, there = _two_sides(grid, agents, rng)
     return _matched(_draw(rng, here, agents), lambda: _draw(rng, there, agents))
 
@@ -72,7 +74,7 @@ def swap_sides(grid: Grid, agents: int, rng: np.random.Generator) -> Pairs:
     going = (agents + 1) // 2
 
     def from_both(first: Cells, second: Cells) -> Cells:
-        """Distinct cells, those of the agents that go from the first side and the others' from the second."""
+        """Distinct cells: first those of the agents on the first side, then those of the agents on the second."""
         drawn = _draw(rng, first, going)
         return np.concatenate([drawn, _draw(rng, np.setdiff1d(second, drawn), agents - going)])
 
@@ -175,7 +177,7 @@ def marker_scenario(name: str) -> Group:
     if name not in MARKER_SCENARIOS:
         raise UnknownNameError("Map Marker scenario", name, MARKER_SCENARIOS)
     rows, (left, right), (near, far) = MARKER_SCENARIOS[name]
-    front = _MARGIN + rows                      # the row of the front units; the target is so many rows above it
+    front = _MARGIN + rows                      # the row of the front units; the target is `rows` above it
     free = np.ones((front + 2 + _MARGIN, 2 * _MARGIN + 9), dtype=np.bool_)
     centre = free.shape[1] // 2
     free[front - far : front - near + 1, centre + left : centre + right + 1] = False
@@ -222,7 +224,7 @@ def _compact(grid: Grid, start: int, agents: int, _: np.random.Generator) -> lis
 
 
 def _chain(grid: Grid, start: int, agents: int, choose: Callable[[int], int]) -> list[int]:
-    """Cells one after the other; `choose` picks one of so many that are beside the last."""
+    """Cells one after the other; `choose` is given how many are free beside the last, and picks one by its index."""
     cells = [start]
     taken = {start}
     while len(cells) < agents:
@@ -328,7 +330,7 @@ def _draw(rng: np.random.Generator, cells: Cells, count: int) -> Cells:
 
 
 def _matched(starts: Cells, draw_goals: Callable[[], Cells]) -> Pairs:
-    """Draw goals until nobody starts at its own; one draw in three or so will do."""
+    """Draw goals until no agent starts at its own; about one draw in three succeeds."""
     goals = draw_goals()
     while np.any(starts == goals):
         goals = draw_goals()

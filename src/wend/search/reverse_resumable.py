@@ -29,7 +29,8 @@ from wend.kernel import OUT_OF_BUDGET, OUT_OF_SPACE, UNREACHABLE, jit
 from wend.kernel.allowance import Allowance
 from wend.kernel.arrays import ahead, allocate, grown, int32, int64, record
 from wend.kernel.pools import CHUNK, Pool, bring, carry, enlarged, get, make_pool, put
-from wend.maps.grid import CARDINAL_COST, DIAGONAL_COST, DX, DY, Grid, empty_map_cost
+from wend.maps.grid import Grid
+from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, DX, DY, empty_map_cost
 
 PAGE = CHUNK        # cells in a page
 

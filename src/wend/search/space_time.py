@@ -22,7 +22,7 @@ import numpy as np
 from wend.kernel import FOUND, NO_AGENT, OUT_OF_BUDGET, OUT_OF_SPACE, UNREACHABLE, jit
 from wend.kernel.allowance import spend
 from wend.kernel.arrays import allocate, int32, int64, record
-from wend.maps.grid import CARDINAL_COST, DIAGONAL_COST, GridTables, empty_map_cost
+from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, GridTables, empty_map_cost
 from wend.search.open_list import OpenList, clear, drop_first, first, is_empty, make_open_list, push
 from wend.search.reservations import NEVER, Reservations, free_from, may_move
 from wend.search.reverse_resumable import Reverse, distance

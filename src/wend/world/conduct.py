@@ -10,7 +10,7 @@ import numpy as np
 
 from wend.kernel import NO_AGENT, NO_CELL, jit
 from wend.kernel.arrays import flags, int32
-from wend.maps.grid import DX, DY, Point
+from wend.maps.terrain import DX, DY, Point
 from wend.world.trace import ABSENT
 
 STUCK_AFTER_TICKS = 16      # an agent that has waited this long away from its goal is called stuck

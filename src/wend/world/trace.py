@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from wend.errors import FormatError, MapError, VersionError
 from wend.files import ZIP_ERRORS, replacing
 from wend.kernel import NO_CELL
-from wend.maps.grid import DX, DY, Grid, Point
+from wend.maps.grid import Grid
+from wend.maps.terrain import DX, DY, Point
 from wend.rules import OFF_MAP
 
 FORMAT = "wend-trace"

@@ -29,7 +29,8 @@ from wend.groups.orders import MOVE, Order
 from wend.groups.routes import NO_PATH, Cells, Routes
 from wend.kernel import NO_AGENT, NO_CELL
 from wend.kernel.arrays import ahead, allocate, grown
-from wend.maps.grid import Grid, Point
+from wend.maps.grid import Grid
+from wend.maps.terrain import Point
 from wend.planners import registry
 from wend.planners.base import Agents, Budget, Planner, Proposal, State
 from wend.problems.problem import Problem

@@ -11,13 +11,14 @@ import pytest
 from rich.console import Console
 
 from wend.errors import FormatError, ParameterError, UnknownNameError
-from wend.experiments.measures import Measure
-from wend.experiments.render import _value
-from wend.experiments.report import Report, make_report
+from wend.experiments.findings import Report
+from wend.experiments.render import _value, to_console, to_html, to_markdown
+from wend.experiments.report import make_report
 from wend.experiments.results import Mean, line_through, mean_of, student_quantile
 from wend.experiments.spec import AlgorithmSpec, Claim, Figure, PaperNumber, Scale, Spec, Table, View
 from wend.experiments.store import COLUMNS, SCHEMA, Store
 from wend.maps.grid import Grid
+from wend.metrics import Measure
 
 METRICS = ["reached_rate", "cycles"]
 PLAIN = AlgorithmSpec("lra", label="plain")
@@ -65,7 +66,7 @@ def cell(sheet, row, column):
 
 def printed(report: Report) -> str:
     file = io.StringIO()
-    report.print(Console(file=file, width=160))
+    to_console(report, Console(file=file, width=160))
     return file.getvalue()
 
 
@@ -160,10 +161,10 @@ def test_the_header_says_what_was_run_and_where(store) -> None:
     assert report.missing == ["nonesuch"]
     assert report.stopped_by == {"done": 6, "error": 1, "max-ticks": 1}
     assert (report.versions, report.commits, report.cpus) == (["0.0.9", "0.1.0"], ["abc"], ["a CPU", "another CPU"])
-    for text in (printed(report), report.to_markdown()):
+    for text in (printed(report), to_markdown(report)):
         assert "8 of 16" in text
         assert "done 6, error 1, max-ticks 1" in text
-    assert "<dt>not registered yet</dt><dd>nonesuch</dd>" in report.to_html()
+    assert "<dt>not registered yet</dt><dd>nonesuch</dd>" in to_html(report)
 
 
 def test_failed_jobs_are_listed_up_to_ten(store) -> None:
@@ -174,7 +175,7 @@ def test_failed_jobs_are_listed_up_to_ten(store) -> None:
     first = report.failures[0]
     assert first.job == "plain on random:seed=0, 20 agents, instance 0"
     assert first.error == "ValueError: plain\nat random:seed=0"
-    for text in (printed(report), report.to_markdown(), report.to_html()):
+    for text in (printed(report), to_markdown(report), to_html(report)):
         assert "ValueError: plain at random:seed=0" in text
         assert "The first 10 of 16." in text
 
@@ -205,10 +206,10 @@ def test_a_figure_has_a_mean_for_each_x_and_series(store) -> None:
         "row": 10, "column": "noisy", "metric": "cycles", "mean": 20.5, "ci95": point.half_width, "runs": 4,
         "difference": None, "printed": None,
     }  # fmt: skip
-    for text in (printed(report), report.to_markdown()):
+    for text in (printed(report), to_markdown(report)):
         assert "In the paper: a straight line" in text
         assert "20.5 ±0.9" in text
-    page = report.to_html()
+    page = to_html(report)
     assert page.count("<svg") == 1
     assert ">a straight line</p>" in page
     assert "cells entered again, per agent" in page
@@ -228,12 +229,12 @@ def test_a_logarithmic_figure_says_the_slope_of_each_series(store) -> None:
     report = make_report(spec, store)
     plain, noisy = report.figures[0].lines
     assert (plain.slope, plain.r2, plain.points, noisy) == (pytest.approx(2), pytest.approx(1), 4, None)
-    text = report.to_markdown()
+    text = to_markdown(report)
     assert "| slope | 2.00 | - |\n| r² | 1.000 | - |\n| points | 4 | - |" in text
     assert "Slope: of the least-squares line" in text
     (slope,) = report.to_json()["figures"][0]["slopes"]
     assert slope == {"column": "plain", "slope": plain.slope, "r2": plain.r2, "points": 4}
-    page = report.to_html()
+    page = to_html(report)
     assert '<span>slope</span></td><td class="number"><span>2.00</span>' in page
     for label in ("plain, slope 2.00", "noisy", "10", "20", "50"):
         assert f">{label}</text>" in page
@@ -246,8 +247,8 @@ def test_a_figure_without_enough_points_or_logarithms_has_no_slopes(store) -> No
     report = make_report(spec, store)
     assert [sheet.lines for sheet in report.figures] == [[None, None], None]
     assert [sheet["slopes"] for sheet in report.to_json()["figures"]] == [[], []]
-    assert "slope |" not in report.to_markdown()
-    assert report.to_html().count("<svg") == 2
+    assert "slope |" not in to_markdown(report)
+    assert to_html(report).count("<svg") == 2
 
 
 def test_words_have_no_logarithm(store) -> None:
@@ -277,7 +278,7 @@ def test_x_may_be_the_free_cells_of_the_map(store) -> None:
     assert (sheet.rows, sheet.columns) == (sorted(sizes.values()), [20, 10])
     assert [cell(sheet, size, 10).mean.value for size in sheet.rows] == [10.0 * size for size in sheet.rows]
     assert [(line.slope, line.points) for line in sheet.lines] == [(pytest.approx(1), 3)] * 2
-    page = report.to_html()
+    page = to_html(report)
     for label in ("free cells", "agents", "20, slope 1.00"):
         assert f">{label}</text>" in page
 
@@ -288,8 +289,8 @@ def test_free_cells_of_maps_that_are_not_here_are_not_measured(store) -> None:
     fill(store, spec, constant)
     report = make_report(spec, store)
     assert report.done == 2
-    assert "Not measured yet." in report.to_markdown()
-    assert "<svg" not in report.to_html()
+    assert "Not measured yet." in to_markdown(report)
+    assert "<svg" not in to_html(report)
 
 
 def test_a_table_has_the_values_as_columns_or_a_sheet_for_each_of_them(store) -> None:
@@ -312,7 +313,7 @@ def test_a_table_keeps_to_its_condition_and_shows_what_is_not_there(store) -> No
     (sheet,) = report.tables
     assert cell(sheet, "random:seed=0", "plain").mean == Mean(10.0, 0.0, 2)
     assert cell(sheet, "random:seed=1", "noisy").mean is None
-    assert "| random:seed=1 | 10.0 ±0.0 | - |" in report.to_markdown()
+    assert "| random:seed=1 | 10.0 ±0.0 | - |" in to_markdown(report)
 
 
 def test_differences_are_between_runs_on_the_same_problem(store) -> None:
@@ -343,9 +344,9 @@ def test_a_difference_that_may_be_chance_is_marked(store) -> None:
 
     fill(store, spec, result)
     report = make_report(spec, store)
-    assert "| noisy | 75.0 % ±0.0 (+25.0) | 3.10 ±0.45 (\\~+0.10) |" in report.to_markdown()
-    assert "the difference to plain on the same problems" in report.to_markdown()
-    assert 'class="number faint"' in report.to_html()
+    assert "| noisy | 75.0 % ±0.0 (+25.0) | 3.10 ±0.45 (\\~+0.10) |" in to_markdown(report)
+    assert "the difference to plain on the same problems" in to_markdown(report)
+    assert 'class="number faint"' in to_html(report)
     assert "(+25.0)" in printed(report)
     assert report.to_json()["tables"][0]["entries"][2]["difference"] == {"mean": 0.25, "ci95": 0.0, "runs": 8}
 
@@ -380,7 +381,7 @@ def test_numbers_are_rounded_to_three_digits(store, cycles, shown) -> None:
     spec = a_spec(tables=[Table("t", "T", rows="label", values=["cycles"])], scales={"quick": Scale(MAPS[:1], [10], 1)})
     store.put(a_row(spec.jobs("quick")[0], cycles=cycles))
     report = make_report(spec, store)
-    assert f"| plain | {shown} |" in report.to_markdown()
+    assert f"| plain | {shown} |" in to_markdown(report)
     json.dumps(report.to_json(), allow_nan=False)
 
 
@@ -402,7 +403,7 @@ def test_the_papers_numbers_stand_beside_ours(store) -> None:
     ours = report.numbers[0].ours
     assert (ours.value, ours.runs) == (pytest.approx(0.7), 4)
     assert report.numbers[1].ours is None
-    text = report.to_markdown()
+    text = to_markdown(report)
     assert "| Table 1 | reached rate | 70.0 % ±0.0 | 4 | 80.0 % | -10.0 |" in text
     assert "| Table 2 | cycles | not measured | - | 50.0 | - |" in text
     assert report.to_json()["numbers"][1] == {
@@ -424,9 +425,9 @@ def test_claims_hold_fail_or_are_not_measured(store) -> None:
     report = make_report(spec, store)
     assert [verdict.holds for verdict in report.claims] == [True, False, None]
     assert report.to_json()["claims"][2] == {"sentence": "Others too.", "holds": None}
-    for text in (printed(report), report.to_markdown(), report.to_html()):
+    for text in (printed(report), to_markdown(report), to_html(report)):
         assert "Of 3 claims of the paper 1 hold, 1 fail, 1 are not measured." in text
-    assert "| holds | Plain goes round. |\n| fails | Noisy goes round more. |\n| not measured |" in report.to_markdown()
+    assert "| holds | Plain goes round. |\n| fails | Noisy goes round more. |\n| not measured |" in to_markdown(report)
 
 
 @pytest.mark.parametrize(
@@ -491,9 +492,9 @@ def everything() -> Spec:
 def test_a_report_without_results_says_so_everywhere(store, everything) -> None:
     report = make_report(everything, store)
     assert (report.done, report.claims[0].holds, report.numbers[0].ours) == (0, None, None)
-    page = report.to_html()
+    page = to_html(report)
     assert "<svg" not in page
-    for text in (printed(report), report.to_markdown(), page):
+    for text in (printed(report), to_markdown(report), page):
         assert "0 of 16" in text
         assert text.count("Not measured yet.") == 3
     Outline(page)
@@ -502,7 +503,7 @@ def test_a_report_without_results_says_so_everywhere(store, everything) -> None:
 def test_the_page_is_whole_and_loads_nothing(store, everything) -> None:
     fill(store, everything, constant)
     report = make_report(everything, store)
-    page = report.to_html()
+    page = to_html(report)
     outline = Outline(page)
     assert not outline.tags & {"script", "link", "img", "iframe"}
     assert all(link.startswith("#") for link in outline.links)
@@ -511,7 +512,7 @@ def test_the_page_is_whole_and_loads_nothing(store, everything) -> None:
     assert not re.search(r"url\((?!#)|@import", page)
     assert "prefers-color-scheme: dark" in page
     assert page.count("<svg") == 2
-    assert make_report(everything, store).to_html() == page
+    assert to_html(make_report(everything, store)) == page
 
 
 def test_nothing_in_the_data_is_markup(store) -> None:
@@ -527,9 +528,9 @@ def test_nothing_in_the_data_is_markup(store) -> None:
     )
     fill(store, spec, lambda job: {"cycles": 1.0, "error": nasty if job["agents"] == 10 else None})
     report = make_report(spec, store)
-    assert "script" not in Outline(report.to_html()).tags
+    assert "script" not in Outline(to_html(report)).tags
     assert printed(report).count(nasty) >= 8
-    text = report.to_markdown()
+    text = to_markdown(report)
     assert "<script" not in text.replace("\\<", "")
     assert not re.search(r"(?<!\\)\*", text)
     assert report.to_json()["title"] == nasty
@@ -538,7 +539,7 @@ def test_nothing_in_the_data_is_markup(store) -> None:
 def drawing(store: Store, values: dict[str, float], **more) -> str:
     spec = a_spec(figures=[Figure("f", "F", y="cycles", **more)])
     fill(store, spec, lambda job: {"cycles": values[job["label"]] * job["agents"]})
-    page = make_report(spec, store).to_html()
+    page = to_html(make_report(spec, store))
     return page[page.index("<svg") : page.index("</svg>")]
 
 
@@ -583,7 +584,7 @@ def test_numbers_of_the_paper_stand_beside_ours(store) -> None:
     report = make_report(spec, store, scale="quick")
     sheet = report.tables[0]
     assert [[entry.printed for entry in line] for line in sheet.entries] == [[None, None], [0.75, None]]
-    for text in (printed(report), report.to_markdown().replace("\\", ""), report.to_html()):
+    for text in (printed(report), to_markdown(report).replace("\\", ""), to_html(report)):
         assert "[75.0 %]" in text
         assert "In brackets: the paper" in text
     assert [entry["printed"] for entry in report.to_json()["tables"][0]["entries"]] == [None, None, 0.75, None]

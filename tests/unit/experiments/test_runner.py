@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from wend.errors import MapError, ParameterError, ProblemError, UnknownNameError
-from wend.experiments.measures import MEASURES
 from wend.experiments.runner import run_experiment
 from wend.experiments.spec import Spec, load_spec
 from wend.experiments.store import Store
+from wend.metrics import MEASURES
 
 ROOT = Path(__file__).resolve().parents[3]
 

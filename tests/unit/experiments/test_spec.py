@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from wend.errors import FormatError, UnknownNameError
-from wend.experiments.spec import Limits, Spec, expand, load_spec
+from wend.experiments.spec import JobLimits, Spec, expand, load_spec
 
 SPEC = """
 title = "A test"
@@ -50,7 +50,7 @@ def test_jobs_are_every_combination_of_what_is_registered(tmp_path) -> None:
     assert {job["map"] for job in jobs} == {"open:width=8,height=8", "random:seed=0", "random:seed=1"}
     assert {(job["label"], job["limits"]["max_ticks"]) for job in jobs} == {("LRA*", 50), ("noisy", 9)}
     assert spec.missing() == ["not-yet-there"]
-    assert spec.limits == Limits(max_ticks=50)
+    assert spec.limits == JobLimits(max_ticks=50)
 
 
 def test_ids_depend_on_what_is_done_and_on_nothing_else(tmp_path) -> None:

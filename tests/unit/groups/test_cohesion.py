@@ -11,7 +11,7 @@ from wend import Grid, shortest_path
 from wend.errors import ParameterError
 from wend.groups.cohesion import Split, is_separated, places_over_time, splits, spread
 from wend.groups.map_marker import mark_paths
-from wend.maps.grid import Point
+from wend.maps.terrain import Point
 from wend.problems.scenarios import marker_scenario
 
 ISLAND = Grid.from_text("""

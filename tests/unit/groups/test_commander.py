@@ -10,7 +10,7 @@ from wend.groups.commander import EXCHANGE_AFTER_TICKS, SETTLE_AFTER_TICKS, Comm
 from wend.groups.routes import Routes
 from wend.kernel.arrays import allocate
 from wend.maps import generators as mapgen
-from wend.maps.grid import Point
+from wend.maps.terrain import Point
 from wend.planners.base import Agents, State
 
 

@@ -10,7 +10,7 @@ from wend import Grid, shortest_path
 from wend.errors import MapError, NoPathError, ParameterError
 from wend.groups import map_marker as kernels
 from wend.groups.map_marker import mark_paths
-from wend.maps.grid import Point
+from wend.maps.terrain import Point
 from wend.problems.scenarios import marker_scenario
 from wend.search.open_list import make_open_list
 

@@ -20,44 +20,49 @@ from wend.kernel.linking import TESTED, Kernel
 pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 
 
-@jit
-def twice(values, k):
-    return 2 * values[k]
+def uncached(function) -> Kernel:
+    return Kernel(function, {}, {"nopython": True, "no_cfunc_wrapper": True, "_nrt": False})
 
 
-@jit
-def by_range(values):
-    total = 0
-    for k in range(values.size):
-        total += twice(values, k)
-    return total
+@pytest.fixture
+def kernels() -> tuple[Kernel, Kernel, Kernel]:
+    """A kernel that is called with an int64, an int32 and a literal; one that calls it; and one on top of that."""
+
+    @uncached
+    def twice(values, k):
+        return 2 * values[k]
+
+    @uncached
+    def by_range(values):
+        total = 0
+        for k in range(values.size):
+            total += twice(values, k)
+        return total
+
+    @uncached
+    def both(values, order):
+        total = by_range(values) + twice(values, 0)
+        for k in order:
+            total += twice(values, k)
+        return total
+
+    return twice, by_range, both
 
 
-@jit
-def by_lookup(values, order):
-    total = twice(values, 0) * 0
-    for k in order:
-        total += twice(values, k)
-    return total
+def test_a_kernel_that_kernels_call_is_compiled_once_and_never_for_python(kernels) -> None:
+    twice, by_range, both = kernels
+    assert both(np.arange(5), np.arange(5, dtype=np.int32)) == 40
+    assert [len(kernel.part.overloads) for kernel in (twice, by_range)] == [1, 1]
+    assert [len(kernel.overloads) for kernel in kernels] == [0, 0, 1]
 
 
-@jit
-def both(values, order):
-    return by_range(values) + by_lookup(values, order)
-
-
-def test_a_kernel_that_kernels_call_is_compiled_once_and_never_for_python() -> None:
-    values, order = np.arange(5), np.arange(5, dtype=np.int32)
-    assert both(values, order) == 40
-    assert len(twice.part.overloads) == 1       # k is an int64, an int32 and a literal
-    assert len(twice.overloads) == 0
-
-
-def test_a_kernel_can_be_called_from_python_as_well() -> None:
+def test_a_kernel_can_be_called_from_python_as_well(kernels) -> None:
+    twice, by_range, both = kernels
     values = np.arange(5)
     assert both(values, np.arange(3, dtype=np.int32)) == 26
     assert [twice(values, 3), by_range(values)] == [6, 20]
-    assert (len(twice.overloads), len(twice.part.overloads)) == (1, 1)
+    assert [len(kernel.overloads) for kernel in kernels] == [1, 1, 1]
+    assert len(twice.part.overloads) == 1
 
 
 def test_kernels_are_copied_and_pickled() -> None:
@@ -152,10 +157,10 @@ def test_kernels_can_be_passed_to_kernels_and_the_whole_is_cached_all_the_same()
 
 
 def test_a_prepared_kernel_answers_as_the_kernel_does() -> None:
-    values, order = np.arange(5), np.arange(5, dtype=np.int32)
-    expected = by_lookup(values, order)
-    ready = compiling.prepared(by_lookup)
-    assert ready is not by_lookup
-    assert ready(values, order) == expected
-    by_lookup(values.astype(np.float64), order)
-    assert compiling.prepared(by_lookup) is by_lookup       # it would be one of two
+    values = np.array([10])
+    expected = both_ways(values, 4)
+    ready = compiling.prepared(both_ways)
+    assert ready is not both_ways
+    assert ready(values, 4) == expected
+    both_ways(values.astype(np.float64), 4)
+    assert compiling.prepared(both_ways) is both_ways       # it would be one of two

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections import defaultdict, deque
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -13,10 +15,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wend.errors import ParameterError, UnknownNameError
-from wend.maps.generators import GENERATORS, MAX_SIDE, from_spec, generate, opened, parameters
-from wend.maps.grid import Grid, Point
+from wend.maps import generators as mapgen
+from wend.maps import grid as grid_module
+from wend.maps.drawing import DRAWINGS
+from wend.maps.generators import GENERATORS, from_spec, generate, parameters
+from wend.maps.grid import Grid
+from wend.maps.masks import opened
+from wend.maps.parameters import MAX_SIDE
+from wend.maps.terrain import Point
 
-DOCS = Path(__file__).resolve().parents[2] / "docs" / "maps.md"
+DOCS = Path(__file__).resolve().parents[3] / "docs" / "maps.md"
 SEEDED = [kind for kind in GENERATORS if "seed" in parameters(kind)]
 JAMS = [kind for kind in GENERATORS if "room" in parameters(kind) and kind not in SEEDED]
 
@@ -40,6 +48,27 @@ DIGESTS = {
 
 def test_the_kinds() -> None:
     assert " ".join(GENERATORS) == "open random rooms maze caves arena counterflow corner crossing door"
+    assert list(GENERATORS) == list(DRAWINGS)
+
+
+@pytest.mark.parametrize("kind", GENERATORS)
+def test_a_generator_is_its_drawing_as_a_grid(kind: str) -> None:
+    drawing, generator = DRAWINGS[kind], GENERATORS[kind]
+    assert generator() == Grid(drawing())
+    assert (generator.__name__, generator.__doc__) == (drawing.__name__, drawing.__doc__)
+    assert inspect.signature(generator).parameters == inspect.signature(drawing).parameters
+    assert inspect.signature(generator).return_annotation == "Grid"
+    assert getattr(mapgen, generator.__name__) is generator
+
+
+@pytest.mark.parametrize("make", [generate, lambda kind: from_spec(f"{kind}:"), lambda kind: Grid.load(f"{kind}:")])
+@pytest.mark.parametrize("kind", GENERATORS)
+def test_tables_and_labels_are_derived_once(kind: str, make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_tables, components = Mock(wraps=grid_module.make_tables), Mock(wraps=grid_module.Components)
+    monkeypatch.setattr(grid_module, "make_tables", make_tables)
+    monkeypatch.setattr(grid_module, "Components", components)
+    assert len(make(kind).component_sizes()) == 1
+    assert (make_tables.call_count, components.call_count) == (1, 1)
 
 
 @pytest.mark.parametrize("kind", GENERATORS)

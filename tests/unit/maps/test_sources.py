@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 import zipfile
 from pathlib import Path
-from types import ModuleType
 
+import numpy as np
 import pytest
 
 from wend.errors import FormatError, UnknownNameError
+from wend.maps import sources
 from wend.maps.grid import Grid
 from wend.maps.movingai import write_map
 from wend.maps.sources import load_passable, load_scenario
@@ -55,16 +55,14 @@ def test_generator() -> None:
 
 @pytest.fixture
 def specs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Stands in for the generators; the list of what they were asked for."""
+    """Stands in for the drawings; the list of what they were asked for."""
     asked: list[str] = []
 
-    def from_spec(text: str) -> Grid:
+    def draw_spec(text: str) -> np.ndarray:
         asked.append(text)
-        return Grid([[True, True, False]])
+        return np.array([[True, True, False]])
 
-    module = ModuleType("wend.maps.generators")
-    module.from_spec = from_spec    # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "wend.maps.generators", module)
+    monkeypatch.setattr(sources, "draw_spec", draw_spec)
     return asked
 
 

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from wend.errors import ParameterError, ProblemError, UnknownNameError
 from wend.maps.generators import generate
-from wend.maps.grid import Grid, Point
+from wend.maps.grid import Grid
+from wend.maps.terrain import Point
 from wend.problems.problem import Problem
 from wend.problems.scenarios import (
     CHAINS,

@@ -8,7 +8,7 @@ import pytest
 from tests.reference.cooperative import granted
 from wend import Grid
 from wend.kernel import NO_AGENT, NO_CELL
-from wend.maps.grid import Point
+from wend.maps.terrain import Point
 from wend.planners.base import Agents
 from wend.rules import Judge
 from wend.search.execution import Guard, grant, make_guard

@@ -5,7 +5,7 @@ import heapq
 import numpy as np
 import pytest
 
-from wend.maps.grid import CARDINAL_COST
+from wend.maps.terrain import CARDINAL_COST
 from wend.search.open_list import clear, drop_first, first, is_empty, make_open_list, push
 
 CLOSED = 1

@@ -15,7 +15,7 @@ from tests.reference.reverse_resumable import distances
 from wend import Grid
 from wend.kernel import NO_AGENT, NO_CELL, OUT_OF_BUDGET, jit, scramble
 from wend.kernel.arrays import allocate
-from wend.maps.grid import GridTables, Point
+from wend.maps.terrain import GridTables, Point
 from wend.planners.base import Agents
 from wend.rules import Judge
 from wend.search.pibt import Decisions, decide, fix, forget_decisions, offer, should_swap, turn_round, undo

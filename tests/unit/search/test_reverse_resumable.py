@@ -8,7 +8,7 @@ from wend import Grid
 from wend.kernel import OUT_OF_BUDGET, OUT_OF_SPACE, UNREACHABLE
 from wend.kernel.allowance import allow, spent
 from wend.kernel.pools import get
-from wend.maps.grid import CARDINAL_COST, DIAGONAL_COST
+from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST
 from wend.search.reverse_resumable import (
     PAGE,
     SharedSearches,

@@ -12,7 +12,7 @@ from tests.reference.space_time import search as reference_search
 from wend import Grid
 from wend.kernel import FOUND, NO_AGENT, OUT_OF_BUDGET, OUT_OF_SPACE, UNREACHABLE
 from wend.kernel.allowance import allow, spent
-from wend.maps.grid import CARDINAL_COST, DIAGONAL_COST, Point
+from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, Point
 from wend.search import reservations, space_time
 from wend.search.reverse_resumable import SharedSearches
 from wend.search.space_time import Manners, Scene, Tails, Trip

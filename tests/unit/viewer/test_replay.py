@@ -16,7 +16,8 @@ import pytest
 from numpy.typing import NDArray
 
 from wend.kernel import NO_CELL
-from wend.maps.grid import DX, DY, Grid
+from wend.maps.grid import Grid
+from wend.maps.terrain import DX, DY
 from wend.rules import OFF_MAP
 from wend.viewer.replay import write_replay
 from wend.world.trace import ABSENT, WAIT, Event, Trace

@@ -44,8 +44,8 @@ def drawn_group(job: Job) -> Row:
 
 
 def _marked(group: Group, parameters: dict[str, Any]) -> tuple[Row, list[Path]]:
-    """What the two have in common."""
-    mark_paths(group.grid, group.starts[:1], group.target, **parameters)       # kernels and memory are there
+    """What both jobs measure, and the paths."""
+    mark_paths(group.grid, group.starts[:1], group.target, **parameters)       # loads the kernels
     began = time.perf_counter()
     paths = mark_paths(group.grid, group.starts, group.target, **parameters)
     seconds = time.perf_counter() - began

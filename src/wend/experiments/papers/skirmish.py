@@ -4,7 +4,7 @@ A job's parameters are those of `mark_paths`, and `runs`, how many skirmishes ar
 rows: past the tree; or beside the last rows of wall and boulder, on the side that Map Marker's group takes. In every
 second run A*'s paths are mirrored, so that its smaller part meets them as often as its larger one.
 
-The test is Wilcoxon's rank sum test, exact, also where there are ties.
+The test is Wilcoxon's rank sum test, exact even where there are ties.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from wend.experiments.spec import Job
 from wend.experiments.store import Row
 from wend.groups.map_marker import CAP, FACTOR, mark_paths
 from wend.groups.skirmish import Outcome, Skirmish
-from wend.maps.grid import Point
+from wend.maps.terrain import Point
 from wend.problems.scenarios import Group, marker_scenario
 
 PAST_TREE = 3       # rows from the tree to the nearest of the enemies
@@ -50,7 +50,7 @@ def skirmish(job: Job) -> Row:
 
 @lru_cache(maxsize=32)
 def fight(scenario: str, factor: float, cap: float, runs: int) -> Measured:
-    """What each of so many runs came to, without enemies and with them."""
+    """The outcome of every run, without enemies and with them."""
     group = marker_scenario(scenario)
     enemies = enemies_of(group)
     paths = [list(path) for path in mark_paths(group.grid, group.starts, group.target, factor=factor, cap=cap)]
@@ -85,12 +85,12 @@ def enemies_of(group: Group) -> list[Point]:
 class RankSum:
     """What Wilcoxon's rank sum test says about two samples."""
 
-    p: float        # two-sided, exact: how likely so large a difference is if there is none
+    p: float        # two-sided, exact: how likely a difference of this size is by chance
     effect: float   # |Z| over the root of the number of values: 0.1 small, 0.3 medium, 0.5 large
 
 
 def rank_sum(one: Sequence[float], other: Sequence[float]) -> RankSum:
-    """Test whether two samples differ. All ways to deal out the ranks are counted, so samples should be small."""
+    """Test whether two samples differ. All ways to distribute the ranks are counted, so samples should be small."""
     values = np.array([*one, *other], dtype=np.float64)
     twice = _doubled_ranks(values)
     total = len(values)
@@ -104,12 +104,12 @@ def rank_sum(one: Sequence[float], other: Sequence[float]) -> RankSum:
 
 
 def _doubled_ranks(values: np.ndarray) -> np.ndarray:
-    """Twice the rank of each value, equal ones sharing the mean of theirs: whole numbers, so sums are exact."""
+    """Twice the rank of each value, where equal values share their mean rank: whole numbers, so sums are exact."""
     return np.array([(values < value).sum() + (values <= value).sum() + 1 for value in values], dtype=np.int64)
 
 
 def _ways(numbers: Sequence[int], choose: int) -> dict[int, int]:
-    """In how many ways so many of the numbers add up to each sum."""
+    """For each sum, in how many ways `choose` of the numbers add up to it."""
     by_size: list[dict[int, int]] = [{0: 1}, *({} for _ in range(choose))]
     for number in numbers:
         for size in range(choose, 0, -1):

@@ -18,9 +18,8 @@ from typing import NamedTuple
 import numpy as np
 
 from wend.kernel import NO_AGENT, NO_CELL, jit, scramble
-from wend.maps.grid import CARDINAL_COST, GridTables
+from wend.maps.terrain import CARDINAL_COST, GridTables
 from wend.planners.base import Agents
-from wend.planners.bmaa.blocks import NO_ROW, is_known
 from wend.planners.bmaa.real_time import Learned, heuristic
 from wend.search.pibt import decide, fix, forget_decisions, may_push_any, offer
 
@@ -95,10 +94,3 @@ def settle(crowd, order, decisions, next_cell, waits_for):
         next_cell[agent] = decisions.target[agent]
         if next_cell[agent] == agents.cell[agent] and wish[agent] != NO_CELL:
             waits_for[agent] = NO_AGENT if wish[agent] == agents.cell[agent] else decisions.taken[wish[agent]]
-
-
-@jit
-def knows_its_way(agents, learned, agent):
-    """Whether an agent's distances are known where it stands; without blocks they always are."""
-    row = learned.row[agent]
-    return row == NO_ROW or is_known(learned.ways.far[row], learned.blocks.group[agents.cell[agent]])

@@ -27,7 +27,8 @@ from numpy.typing import NDArray
 from wend.errors import MapError, ParameterError
 from wend.kernel import NO_CELL, UNREACHABLE, jit
 from wend.kernel.arrays import allocate, flags, grown, int64, uint8
-from wend.maps.grid import CARDINAL_COST, DIAGONAL_COST, Grid
+from wend.maps.grid import Grid
+from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST
 from wend.planners.base import Budget, State
 from wend.planners.windowed.plans import NO_ROW
 from wend.search.astar import NO_LIMIT

@@ -9,7 +9,7 @@ import numpy as np
 
 from wend.kernel import NO_AGENT, jit
 from wend.kernel.arrays import flags, int32, int64, record, uint8
-from wend.maps.grid import GridTables
+from wend.maps.terrain import GridTables
 from wend.planners.base import Agents, Intent
 from wend.search.execution import Guard
 from wend.search.pibt import Decisions

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wend.kernel import NO_AGENT, jit, scramble
-from wend.maps.grid import GridTables
+from wend.maps.terrain import GridTables
 from wend.planners.base import Agents
 from wend.planners.windowed.plans import PUSHED, call_back, drop_plan, take_plan
 from wend.search.pibt import decide, offer, should_swap, turn_round, undo

@@ -51,7 +51,7 @@ from wend.kernel import FOUND, NO_AGENT, NO_CELL, OUT_OF_BUDGET, OUT_OF_SPACE, j
 from wend.kernel.allowance import allow, spent
 from wend.kernel.arrays import ahead, allocate, grown
 from wend.kernel.compiling import prepared
-from wend.maps.grid import CARDINAL_COST
+from wend.maps.terrain import CARDINAL_COST
 from wend.planners.base import Budget, Intent, Planner, Proposal, State, parameter
 from wend.planners.windowed.abstraction import AbstractAims
 from wend.planners.windowed.plans import (
@@ -71,6 +71,7 @@ from wend.planners.windowed.plans import (
 from wend.planners.windowed.pushing import STABLE_TICKS, is_stuck, push_from
 from wend.search import reservations, space_time
 from wend.search.execution import grant, make_guard
+from wend.search.paths import is_walkable
 from wend.search.pibt import Decisions, fix, forget_decisions
 from wend.search.reservations import expire, other_at
 from wend.search.reverse_resumable import SharedSearches, carry_on, distance, write_known
@@ -360,7 +361,7 @@ def recall_cut_plans(tables, agents, table, plans, tick):
     for agent in range(agents.cell.size):
         if agents.cell[agent] == NO_CELL or plans.steps[agent] < 0:
             continue
-        if not reservations.is_walkable(tables, plans.cell[agent, : plans.steps[agent] + 1]):
+        if not is_walkable(tables, plans.cell[agent, : plans.steps[agent] + 1]):
             stand(table, plans, agent, agents.cell[agent], 0, tick)
             plans.due[agent] = True
 

@@ -10,8 +10,8 @@ from tests.reference.grid import legal_steps
 from wend import Grid
 from wend.errors import MapError, ParameterError
 from wend.kernel import UNREACHABLE
-from wend.maps.grid import CARDINAL_COST, DIAGONAL_COST, Point
 from wend.maps.movingai import read_map
+from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, Point
 from wend.planners.windowed.abstraction import NO_GROUP, AbstractDistances, Abstraction, abstract
 
 RULES = [{}, {"connectivity": 4}, {"corner_cutting": True}]

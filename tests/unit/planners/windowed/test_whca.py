@@ -9,7 +9,7 @@ from tests.reference.windowed import ReferenceWindowed
 from wend import Grid, World, create
 from wend.kernel import NO_AGENT
 from wend.maps.generators import random_map
-from wend.maps.grid import Point
+from wend.maps.terrain import Point
 from wend.planners.base import Intent
 from wend.planners.windowed.whca import Windowed
 

@@ -1,0 +1,64 @@
+"""`wend bench`: run an experiment, or what is missing of it, and report."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from wend.cli.report import Baseline, Out, print_report, require_experiments, results_folder
+from wend.cli.shared import Json, error_console, print_json, print_table
+
+if TYPE_CHECKING:
+    from wend.experiments.runner import Tally
+
+
+def bench(
+    name: Annotated[str | None, typer.Argument(help="An experiment; without it they are listed.")] = None,
+    scale: Annotated[str, typer.Option(help="quick (minutes), standard (an hour), full (the paper's size).")] = "quick",
+    jobs: Annotated[int, typer.Option(help="Processes on this machine.")] = 1,
+    cluster: Annotated[str | None, typer.Option(help="The address of a running Dask scheduler, instead.")] = None,
+    out: Out = None,
+    baseline: Baseline = None,
+    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Run failed jobs again.")] = False,
+    json: Json = False,
+) -> None:
+    """Run an experiment, or what is missing of it, and report."""
+    require_experiments()
+    from wend.experiments.runner import run_experiment
+    from wend.experiments.spec import list_specs, load_spec
+
+    if name is None:
+        return _print_specs({known: load_spec(known).title for known in list_specs()}, json)
+    spec = load_spec(name)
+    folder = results_folder(spec, out)
+    with _progress(spec.name) as progress:
+        tally = run_experiment(
+            spec, scale, out=folder, workers=jobs, cluster=cluster, retry_failed=retry_failed, progress=progress
+        )
+    said = f"{tally.ran} jobs run, {tally.failed} of them failed, {tally.kept} were done before; results in {folder}"
+    print(said, file=sys.stderr)
+    print_report(spec, folder, scale, baseline, json)
+    return None
+
+
+def _print_specs(titles: dict[str, str], json: bool) -> None:
+    if json:
+        print_json({"experiments": titles})
+    else:
+        print_table("Experiments", ("name", "what it measures"), list(titles.items()))
+
+
+@contextmanager
+def _progress(name: str) -> Iterator[Callable[[Tally], None]]:
+    """A progress bar with an estimate of what is left."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    talk = error_console()
+    columns = (TextColumn(name), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(elapsed_when_finished=True))
+    with Progress(*columns, console=talk, disable=not talk.is_terminal) as bar:
+        shown = bar.add_task(name, total=None)
+        yield lambda tally: bar.update(shown, total=tally.total - tally.kept, completed=tally.ran)

@@ -1,0 +1,62 @@
+"""`wend check`: judge every tick of a run or of another tool's plan."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from wend.cli.shared import Connectivity, CornerCutting, Json, print_json
+from wend.errors import ParameterError
+
+
+def check(
+    file: Annotated[Path, typer.Argument(help="A run, a lacam3 log, EECBS paths or a libMultiRobotPlanning YAML.")],
+    map: Annotated[str | None, typer.Option(help="The map that a foreign plan is for.")] = None,
+    scen: Annotated[str | None, typer.Option(help="The scenario that it claims to solve.")] = None,
+    connectivity: Connectivity = 8,
+    corner_cutting: CornerCutting = False,
+    json: Json = False,
+) -> None:
+    """Judge every tick of a run or a plan: one line per violation, exit code 1 if there is any."""
+    import zipfile
+
+    from wend.world.referee import judge_trace
+    from wend.world.trace import Trace
+
+    if not file.is_file():
+        raise ParameterError(f"{file}: there is no such file")
+    if zipfile.is_zipfile(file):
+        trace = Trace.load(file)
+        agents, ticks, found = trace.agents, trace.ticks, [str(violation) for violation in judge_trace(trace)]
+    else:
+        agents, ticks, found = _check_foreign(file, map, scen, connectivity, corner_cutting)
+    if json:
+        print_json({"file": str(file), "agents": agents, "ticks": ticks, "legal": not found, "violations": found})
+    else:
+        for line in found:
+            print(line)
+        print(f"{file}: {agents} agents, {ticks} ticks, {len(found)} violations", file=sys.stderr)
+    raise typer.Exit(1 if found else 0)
+
+
+def _check_foreign(
+    file: Path, map: str | None, scen: str | None, connectivity: int, corner_cutting: bool
+) -> tuple[int, int, list[str]]:
+    """The agents, ticks and violations of another tool's plan."""
+    from wend.interchange.formats import read_plan
+    from wend.interchange.plan import check_plan
+    from wend.maps.grid import Grid
+    from wend.maps.sources import load_scenario
+
+    plan = read_plan(file)
+    if map is None:
+        raise ParameterError(f"{file} is a {plan.format} plan, which does not carry its map: name it with --map")
+    grid = Grid.load(map, connectivity=connectivity, corner_cutting=corner_cutting)
+    starts = goals = None
+    if scen is not None:
+        rows = load_scenario(scen).first(plan.agents).rows
+        starts, goals = [row.start for row in rows], [row.goal for row in rows]
+    return plan.agents, plan.ticks, check_plan(plan, grid, starts, goals)

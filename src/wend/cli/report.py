@@ -1,0 +1,76 @@
+"""`wend report`: put an experiment's results beside the paper's."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from wend.cli.shared import Json, print_json, result_console
+from wend.errors import ParameterError
+
+if TYPE_CHECKING:
+    from wend.experiments.spec import Spec
+
+Out = Annotated[Path | None, typer.Option(help="The results folder; results/NAME by default.")]
+Baseline = Annotated[str | None, typer.Option(help="The algorithm that tables show differences to.")]
+
+
+def report(
+    name: Annotated[str, typer.Argument(help="An experiment, such as silver/figures.")],
+    out: Out = None,
+    scale: Annotated[str | None, typer.Option(help="Which scale; by default the largest that is complete.")] = None,
+    baseline: Baseline = None,
+    html: Annotated[Path | None, typer.Option(help="Write the report to this page, one file.")] = None,
+    markdown: Annotated[Path | None, typer.Option(help="Write the report's tables to this file.")] = None,
+    json: Json = False,
+) -> None:
+    """Put the results beside the paper's: tables, figures, and which of its sentences hold."""
+    require_experiments()
+    from wend.experiments.spec import load_spec
+
+    spec = load_spec(name)
+    print_report(spec, results_folder(spec, out), scale, baseline, json, html, markdown)
+
+
+def print_report(
+    spec: Spec,
+    folder: Path,
+    scale: str | None,
+    baseline: str | None,
+    json: bool,
+    html: Path | None = None,
+    markdown: Path | None = None,
+) -> None:
+    """Make the report of the results in a folder, print it, and write it to the files that are named."""
+    from wend.experiments.render import to_console, to_html, to_markdown
+    from wend.experiments.report import make_report
+    from wend.experiments.store import Store
+    from wend.files import replacing
+
+    made = make_report(spec, Store(folder), scale=scale, baseline=baseline)
+    for path, render in ((html, to_html), (markdown, to_markdown)):
+        if path is not None:
+            with replacing(path) as file:
+                file.write(render(made).encode())
+            print(f"written to {path}", file=sys.stderr)
+    if json:
+        print_json(made.to_json())
+    else:
+        to_console(made, result_console())
+
+
+def results_folder(spec: Spec, out: Path | None) -> Path:
+    """The folder that was named, or the one where an experiment's results are kept."""
+    return out or Path("results") / spec.store
+
+
+def require_experiments() -> None:
+    """Say what to install if the extra `experiments` is not installed."""
+    from importlib.util import find_spec
+
+    missing = [module for module in ("duckdb", "joblib", "matplotlib", "pyarrow") if find_spec(module) is None]
+    if missing:
+        raise ParameterError(f"experiments need {', '.join(missing)}: pip install 'wend[experiments]'")

@@ -1,0 +1,219 @@
+"""`wend solve`: bring agents to their goals, and say how well it went."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from wend import __version__
+from wend.cli.shared import (
+    Connectivity,
+    CornerCutting,
+    Json,
+    error_console,
+    print_json,
+    print_table,
+    readable,
+    split_words,
+)
+from wend.errors import ParameterError
+
+if TYPE_CHECKING:
+    from wend.maps.grid import Grid
+    from wend.planners.base import Planner
+    from wend.problems.problem import Problem
+    from wend.problems.scenarios import Group
+    from wend.run import Run
+    from wend.world.world import World
+
+EPILOG = "An algorithm's parameters are flags too, such as --noise 2: `wend algorithms NAME` lists them."
+
+_EXIT_INTERRUPTED = 130
+_VIOLATIONS_LISTED = 20
+
+
+def solve(
+    context: typer.Context,
+    map: Annotated[str, typer.Argument(help="A .map file, a name (bg512/AR0414SR), or a generator (arena:seed=3).")],
+    scen: Annotated[str | None, typer.Option(help="A .scen file or a name in the data folder; its first rows.")] = None,
+    problem: Annotated[str, typer.Option(help="Drawn from the seed, unless --scen; group: all to one.")] = "random",
+    mode: Annotated[str | None, typer.Option(help="The order to a group: move (default) or attack_move.")] = None,
+    agents: Annotated[int, typer.Option(help="How many agents.")] = 100,
+    algorithm: Annotated[str, typer.Option(help="Which one: see `wend algorithms`.")] = "weave",
+    seed: Annotated[int, typer.Option(help="What the problem and the planner draw from.")] = 0,
+    time_limit: Annotated[float | None, typer.Option(help="Stop after this many seconds in ticks.")] = None,
+    max_ticks: Annotated[int, typer.Option(help="Stop after this many ticks.")] = 10_000,
+    budget: Annotated[int | None, typer.Option(help="Node expansions that the planner may make per tick.")] = None,
+    connectivity: Connectivity = 8,
+    corner_cutting: CornerCutting = False,
+    out: Annotated[Path | None, typer.Option(help="Save the run to this file (.wend).")] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Move nothing; say who surely arrives (mapp).")] = False,
+    json: Json = False,
+) -> None:
+    """Bring agents to their goals, and say how well it went."""
+    from wend.files import check_writable
+    from wend.maps.grid import Grid
+    from wend.planners import registry
+    from wend.problems.problem import Problem
+    from wend.run import INTERRUPTED, Limits
+    from wend.run import solve as run_solve
+
+    entry = registry.find(algorithm)
+    words, given = split_words([map, *context.args], entry.parameters(), f"parameter of {algorithm}")
+    if len(words) != 1:
+        raise ParameterError(f"one map is needed, and this is {len(words)}: {' '.join(words)!r}")
+    source = words[0]
+    planner = entry.create(**given)
+    if max_ticks < 0 or (time_limit is not None and not time_limit > 0):
+        raise ParameterError("--max-ticks is 0 or more, and --time-limit more than 0 seconds")
+    if out is not None:
+        check_writable(out)
+    grid = Grid.load(source, connectivity=connectivity, corner_cutting=corner_cutting)
+    task = _task(grid, scen, problem, agents, seed)
+    if mode is not None and isinstance(task, Problem):
+        raise ParameterError("--mode is the order to a group: it needs --problem group")
+    if explain:
+        return _explain(algorithm, planner, task, json)
+
+    limits = Limits(max_ticks=max_ticks, seconds=time_limit)
+    with _Watch(max_ticks) as watch:
+        run = run_solve(
+            task, planner, limits, seed=seed, mode=mode or "move", budget=budget,
+            progress=watch.show, stop=watch.was_asked_to_stop,
+        )  # fmt: skip
+    run.trace.meta.update(
+        wend=__version__,
+        algorithm=algorithm,
+        map=source,
+        problem=scen if scen is not None else problem,
+        peak_rss_mb=_peak_rss_mb(),
+    )
+    _print_result(run, json)
+    if out is not None:
+        run.trace.save(out)
+        print(f"saved to {out}", file=sys.stderr)
+    if run.stopped_by == INTERRUPTED:
+        raise typer.Exit(_EXIT_INTERRUPTED)
+    raise typer.Exit(1 if run.violations else 0)
+
+
+def _task(grid: Grid, scen: str | None, kind: str, agents: int, seed: int) -> Problem | Group:
+    """What is to be solved: rows of a scenario, or a group or a problem that is drawn from the seed."""
+    from wend.maps.sources import load_scenario
+    from wend.problems.problem import Problem
+    from wend.problems.scenarios import make_group, make_problem
+
+    if scen is not None:
+        return Problem.from_scen(grid, load_scenario(scen), agents=agents)
+    if kind == "group":
+        return make_group(grid, agents=agents, seed=seed, chain="compact")
+    return make_problem(kind, grid, agents=agents, seed=seed)
+
+
+def _explain(algorithm: str, planner: Planner, task: Problem | Group, json: bool) -> None:
+    """Print which agents are promised to arrive, and why the others are not."""
+    from wend.planners.base import Planner
+    from wend.planners.registry import ALGORITHMS
+    from wend.problems.problem import Problem
+    from wend.world.world import World
+
+    if not isinstance(task, Problem):
+        raise ParameterError("--explain is for problems in which every agent has a goal of its own, not for a group")
+    World.from_problem(task, planner)       # binds the planner
+    promises = planner.promises()
+    if promises is None:
+        able = [key for key, entry in ALGORITHMS.items() if entry.planner_class().promises is not Planner.promises]
+        needed = " or ".join(able)
+        raise ParameterError(f"{algorithm} promises nothing beforehand: --explain needs --algorithm {needed}")
+    provable = sum(promise.provable for promise in promises)
+    if json:
+        listed = [{"agent": p.agent, "provable": p.provable, "condition": p.condition, "at": p.at} for p in promises]
+        print_json({"agents": len(promises), "provable": provable, "verdicts": listed})
+        return
+    for promise in promises:
+        if not promise.provable:
+            print(promise)
+    print(f"{provable} of {len(promises)} agents are provable")
+
+
+def _print_result(run: Run, json: bool) -> None:
+    from wend.run import INTERRUPTED
+
+    about = run.trace.meta
+    result: dict[str, Any] = {
+        **{key: about[key] for key in ("algorithm", "parameters", "map", "seed")},
+        **run.summary(),
+        **{key: about[key] for key in ("stopped_by", "state_hash", "peak_rss_mb")},
+        "violations": len(run.violations),
+    }
+    if json:
+        print_json(result)
+    else:
+        rows = [(key.replace("_", " "), readable(value)) for key, value in result.items()]
+        print_table(f"{about['algorithm']} on {about['map']}", ("", ""), rows)
+    for violation in run.violations[:_VIOLATIONS_LISTED]:
+        print(violation, file=sys.stderr)
+    if run.stopped_by == INTERRUPTED:
+        ticks = run.trace.ticks
+        print(f"wend: interrupted after {ticks} ticks; this is what was computed until then", file=sys.stderr)
+
+
+def _peak_rss_mb() -> float:
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (2**20 if sys.platform == "darwin" else 2**10)
+
+
+class _Watch:
+    """What a person at the terminal sees of a run, and their Ctrl-C.
+
+    Ctrl-C ends the run after the tick at hand, and what was computed is kept. Pressed again, or while kernels are being
+    loaded, it does not wait. A process that was started with interrupts ignored, as shells start jobs in the
+    background, goes on ignoring them.
+    """
+
+    def __init__(self, max_ticks: int) -> None:
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        talk = error_console()
+        columns = TextColumn("{task.description}"), BarColumn(), TextColumn("tick {task.completed}")
+        disable = not talk.is_terminal
+        self._bar = Progress(*columns, TimeElapsedColumn(), console=talk, transient=True, disable=disable)
+        self._shown = self._bar.add_task("loading kernels (some seconds on the first run of a version) ...", total=None)
+        self._max_ticks = max_ticks
+        self._is_loading = True
+        self._was_asked = False
+        self._handler_before = signal.getsignal(signal.SIGINT)
+
+    def __enter__(self) -> _Watch:
+        if self._handler_before != signal.SIG_IGN:
+            signal.signal(signal.SIGINT, self._interrupt)
+        self._bar.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._bar.stop()
+        signal.signal(signal.SIGINT, self._handler_before)
+
+    def _interrupt(self, *_: object) -> None:
+        if self._is_loading or self._was_asked:
+            raise KeyboardInterrupt
+        self._was_asked = True
+
+    def was_asked_to_stop(self) -> bool:
+        return self._was_asked
+
+    def show(self, world: World) -> None:
+        """Called before the first tick and after every tick."""
+        if self._is_loading:
+            self._is_loading = False
+            self._bar.reset(self._shown, total=self._max_ticks, description="")
+        if world.ticks % 10 == 0 and not self._bar.disable:
+            said = f"{world.home_count()}/{world.agents} home"
+            self._bar.update(self._shown, completed=world.ticks, description=said)

@@ -1,0 +1,166 @@
+"""Run: one problem, solved by one planner within limits, and everything that is known about it afterwards.
+
+    run = solve(problem, "weave", Limits(max_ticks=500), seed=1)
+    print(run.stopped_by, run.summary()["completion_rate"])
+
+The command line and the experiments run problems through `solve` and nothing else. It loads the kernels first, so that
+no measured time contains them, sets up a world, ticks it until it is done or a limit is hit, and collects the trace.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+from wend import metrics
+from wend.planners import registry
+from wend.planners.base import Planner
+from wend.problems.problem import Problem
+from wend.problems.scenarios import Group
+from wend.rules import Violation
+from wend.world.trace import Trace
+from wend.world.world import World, warm_up
+
+INTERRUPTED, HARD_LIMIT = "interrupted", "hard-limit"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What ends a run that does not bring all agents home."""
+
+    max_ticks: int = 10_000
+    expansions: int | None = None       # nodes in all ticks together; the same on every machine
+    seconds: float | None = None        # spent in ticks
+    hard_seconds: float | None = None   # of wall-clock time since `solve` was called, loading kernels included
+
+
+DEFAULT_LIMITS = Limits()
+
+
+@dataclass(frozen=True)
+class Run:
+    """What became of a problem. `solve` makes one."""
+
+    trace: Trace
+    stopped_by: str                 # done | max-ticks | expansions | time-limit | hard-limit | interrupted
+    state_hash: str                 # of everything that happened: equal runs, equal hashes
+    counters: dict[str, int]        # what the planner counted
+    violations: list[Violation]     # illegal moves that the referee stopped
+    warm_up_seconds: float          # until the kernels were loaded and the rehearsal, if any, was over
+    run_seconds: float              # of wall-clock time in the run itself
+
+    @property
+    def first_tick_seconds(self) -> float:
+        """Planning in the first tick, in which an offline planner does nearly all of its work."""
+        return float(self.trace.plan_ms[:1].sum()) / 1000
+
+    def measure(self, name: str) -> float | None:
+        """One of `wend.metrics.MEASURES`; None where the number does not exist."""
+        return metrics.measure(self.trace, name)
+
+    def summary(self) -> dict[str, Any]:
+        """The numbers that `wend solve` prints, by name."""
+        return metrics.summary(self.trace)
+
+
+class _Stopped(Exception):
+    """The run ends after this tick."""
+
+    def __init__(self, by: str) -> None:
+        super().__init__(by)
+        self.by = by
+
+
+def solve(
+    problem: Problem | Group,
+    planner: Planner | str,
+    limits: Limits = DEFAULT_LIMITS,
+    *,
+    seed: int = 0,
+    mode: str = "move",
+    budget: int | None = None,
+    budget_ms: float | None = None,
+    rehearse: bool = False,
+    progress: Callable[[World], None] | None = None,
+    stop: Callable[[], bool] | None = None,
+) -> Run:
+    """Bring the agents of a problem to their goals, or those of a group to its target, within limits.
+
+    `planner` is a new planner or the name of one. A group is ordered as one, with `mode` (see `World.order_group`).
+    The budgets are per tick (see `World.tick`). With `rehearse`, a twin of the planner plans the first tick before the
+    clock starts, so that whatever the algorithm keeps about a map is there. Illegal moves are stopped and listed.
+
+    `progress` is called when everything is loaded, before the first tick, and then after every tick. `stop` is asked
+    after every tick; once it says yes, the run ends, and what was computed so far is kept. A KeyboardInterrupt in the
+    middle of a tick is an error, unless `stop` says yes by then.
+    """
+    began = time.perf_counter()
+    planner = registry.create(planner) if isinstance(planner, str) else planner
+    _load_kernels(type(planner), tuple(asdict(planner).items()))
+    if rehearse:
+        _set_up(problem, replace(planner), mode, seed=seed, record=False).tick()
+    warm_up_seconds = time.perf_counter() - began
+
+    world = _set_up(problem, planner, mode, seed=seed, on_violation="record")
+    if progress is not None:
+        progress(world)
+
+    def after_tick(world: World) -> None:
+        if stop is not None and stop():
+            raise _Stopped(INTERRUPTED)
+        if limits.hard_seconds is not None and time.perf_counter() - began > limits.hard_seconds:
+            raise _Stopped(HARD_LIMIT)
+        if progress is not None:
+            progress(world)
+
+    run_began = time.perf_counter()
+    try:
+        stopped_by = world.run(
+            max_ticks=limits.max_ticks,
+            time_limit_s=limits.seconds,
+            max_expansions=limits.expansions,
+            budget=budget,
+            budget_ms=budget_ms,
+            progress=after_tick,
+        )
+    except _Stopped as stopped:
+        stopped_by = stopped.by
+    except KeyboardInterrupt:
+        if stop is None or not stop():
+            raise
+        stopped_by = INTERRUPTED
+    run_seconds = time.perf_counter() - run_began
+
+    trace = world.trace(
+        parameters=asdict(planner),
+        seed=seed,
+        stopped_by=stopped_by,
+        state_hash=world.state_hash(),
+        violations=[str(violation) for violation in world.violations],
+        time_limit=limits.seconds,
+        budget=budget,
+    )
+    trace.meta["plan_seconds"] = float(trace.plan_ms.sum()) / 1000
+    if limits.expansions is not None:
+        trace.meta["max_expansions"] = limits.expansions
+    return Run(
+        trace, stopped_by, world.state_hash(), planner.counters(), world.violations, warm_up_seconds, run_seconds
+    )
+
+
+def _set_up(problem: Problem | Group, planner: Planner, mode: str, **options: Any) -> World:
+    """A world in which the agents stand on their starts and have their orders."""
+    if isinstance(problem, Problem):
+        return World.from_problem(problem, planner, **options)
+    world = World(problem.grid, planner, **options)
+    world.order_group([world.add(start) for start in problem.starts], problem.target, mode)
+    return world
+
+
+@lru_cache(maxsize=256)
+def _load_kernels(kind: type[Planner], parameters: tuple[tuple[str, Any], ...]) -> None:
+    """Load the kernels of a kind of planner, once per process."""
+    warm_up(kind(**dict(parameters)))

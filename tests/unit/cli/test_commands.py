@@ -1,0 +1,81 @@
+"""The other commands, the help, and what is said to arguments that make no sense."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["solve", "nowhere.map"], "unknown data set 'nowhere.map'"),
+        (["solve", "open:", "--algorithm", "larry"], "unknown algorithm 'larry'. Known: "),
+        (["solve", "open:", "--algorithm", "lra", "--nois", "2"], "unknown parameter of lra 'nois'. Did you mean"),
+        (["solve", "open:", "--algorithm", "lra", "--noise", "-2"], "noise is a whole number from 0 up to 1000"),
+        (["solve", "open:", "--algorithm", "lra", "--noise"], "--noise needs a value"),
+        (["solve", "open:", "random:"], "one map is needed, and this is 2"),
+        (["solve", "open:", "--agents", "0"], "agents is 0"),
+        (["solve", "open:width=3,height=3", "--agents", "10"], "10 agents"),
+        (["solve", "open:", "--problem", "sideways"], "unknown kind of problem 'sideways'"),
+        (["solve", "open:", "--scen", "none.scen"], "unknown"),
+        (["solve", "open:", "--connectivity", "6"], "connectivity is 4 or 8"),
+        (["solve", "open:", "--budget", "0"], "allows no search"),
+        (["solve", "open:", "--max-ticks", "-1"], "--max-ticks"),
+        (["solve", "open:", "--out", "."], "directory"),
+        (["check", "nowhere.wend"], "nowhere.wend: there is no such file"),
+        (["export", "nowhere.wend", "--format", "lacam", "--out", "x"], "no such file"),
+        (["replay", "nowhere.wend", "--html", "x.html"], "no such file"),
+        (["algorithms", "larry"], "unknown algorithm 'larry'"),
+        (["maps", "generate", "castle"], "unknown map generator 'castle'"),
+        (["maps", "generate", "rooms", "--doors", "3"], "unknown parameter of rooms 'doors'"),
+        (["maps", "generate", "rooms", "3"], "Parameters are written --name value"),
+        (["data", "fetch", "atlantis"], "unknown data set 'atlantis'"),
+        (["data", "add", "nowhere.zip"], "nowhere.zip"),
+    ],
+)
+def test_bad_use_is_answered_clearly(wend, words, reason) -> None:
+    answer = wend(*words)
+    assert answer.code == 2
+    assert reason in answer.err
+    assert "Traceback" not in answer.err
+    assert answer.out == ""
+
+
+def test_no_command_and_an_unknown_one(wend) -> None:
+    assert "solve" in wend("--help").out
+    assert wend("dance").code == 2
+    assert wend("solve").code == 2
+
+
+def test_replay_and_exports_are_written(wend, tmp_path) -> None:
+    wend("solve", "open:", "--connectivity", 4, "--agents", 5, "--out", "run.wend", "--json")
+    assert wend("replay", "run.wend", "--html", "page.html").out.strip().endswith("page.html")
+    assert "<html" in (tmp_path / "page.html").read_text()
+    for format in ("lacam", "eecbs", "yaml", "tracker"):
+        answer = wend("export", "run.wend", "--format", format, "--out", f"run.{format}", "--json")
+        assert answer.json["bytes"] == (tmp_path / f"run.{format}").stat().st_size > 0
+    assert "Known: lacam, eecbs, yaml, tracker" in wend("export", "run.wend", "--format", "pdf", "--out", "x").err
+
+
+def test_maps_and_data(wend) -> None:
+    assert "arena" in wend("maps").out
+    assert wend("maps", "--json").json["generators"]["random"]["blocked"] == 0.2
+    assert wend("maps", "generate", "open", "--width", 3, "--height", 2).out == "...\n...\n"
+    assert wend("maps", "generate", "open", "--width", 3, "--height", 1, "--json").json["rows"] == ["..."]
+    wend("maps", "generate", "rooms", "--seed", 1, "--out", "mine/one.map")
+    added = wend("data", "add", "mine", "--json").json
+    assert [(s["name"], s["maps"]) for s in added["sets"]] == [("mine", 1)]
+    assert wend("data", "list", "--json").json["sets"] == added["sets"]
+    assert "mine" in wend("data", "list").out
+    assert wend("solve", "mine/one", "--agents", 4, "--json").json["map"] == "mine/one"
+
+
+def test_algorithms_show_their_parameters(wend) -> None:
+    assert "LRA*" in wend("algorithms").out
+    assert "--calm-moves" in wend("algorithms", "lra").out
+    listed = wend("algorithms", "--json").json["algorithms"]
+    assert {"key": "lra", "online": True}.items() <= next(a for a in listed if a["key"] == "lra").items()
+
+
+def test_version(wend) -> None:
+    assert wend("version").out.strip() == wend("version", "--json").json["wend"]
