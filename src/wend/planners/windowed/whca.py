@@ -40,7 +40,6 @@ Weave (`boxed_in = "push"`, `order = "age"`, `soft_tail = 1`) differs in three w
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -398,7 +397,7 @@ class Windowed(Planner):
         self._lineup = allocate(Lineup, agents=agents)
         self._decisions = allocate(Decisions, agents=agents, cells=cells)
         self._guard = make_guard(agents, cells)
-        self._make_tick: Callable[..., int] = make_tick
+        self._is_prepared = False                           # `make_tick` was called with the types of this planner
         for agent in range(state.agents.cell.size):
             self.agent_added(agent)
 
@@ -412,10 +411,10 @@ class Windowed(Planner):
         allowance = self._distances.reverse.allowance
         while True:
             before = spent(allowance)
-            answer = self._make_tick(self._setting(), self.state.tick, steps, limit, *proposal)
+            run = prepared(make_tick) if self._is_prepared else make_tick
+            answer = run(self._setting(), self.state.tick, steps, limit, *proposal)
             budget.spend(spent(allowance) - before)
-            if self._make_tick is make_tick:
-                self._make_tick = prepared(make_tick)
+            self._is_prepared = True
             if answer == _DONE:
                 return
             if answer == OUT_OF_SPACE:
