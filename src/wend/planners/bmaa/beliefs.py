@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from wend.kernel import NO_CELL, UNREACHABLE, jit
 from wend.kernel.arrays import grown
+from wend.kernel.pages import NO_PAGE
 from wend.maps.grid import Grid
 from wend.maps.terrain import CARDINAL_COST
 from wend.planners.base import Agents
 from wend.planners.bmaa.blocks import CELL, NO_GROUP, NO_ROW, BlockDistances, distance_of
-from wend.planners.bmaa.real_time import NO_PAGE, forget, forget_around, heuristic, make_learned, with_space
+from wend.planners.bmaa.real_time import forget, forget_around, heuristic, make_learned, with_space
 from wend.search.open_list import OpenList, make_open_list
 
 _NO_LIST = make_open_list(1)

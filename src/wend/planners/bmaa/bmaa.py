@@ -48,18 +48,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wend.errors import ParameterError
-from wend.kernel import NO_AGENT, NO_CELL, jit, scramble
+from wend.kernel import NO_AGENT, NO_CELL, jit
 from wend.kernel.arrays import ahead, allocate, grown
 from wend.maps.terrain import GridTables
 from wend.planners.base import Budget, Intent, Planner, Proposal, State, parameter
 from wend.planners.bmaa.beliefs import Beliefs
-from wend.planners.bmaa.ranking import Crowd, settle
 from wend.planners.bmaa.real_time import Learned, knows_distance
 from wend.planners.bmaa.search_phase import Pace, Prefixes, Searches, Standing
-from wend.planners.bmaa.surge import Seniority, follow_phase, wish_phase
+from wend.planners.bmaa.surge import MakingWay
 from wend.search.flow import GLOBAL, LOCAL, Flow
 from wend.search.paths import drop_cut_prefixes
-from wend.search.pibt import Decisions
 
 
 @jit
@@ -183,7 +181,7 @@ class Bmaa(Planner):
         self._is_edited = False
         self._standing = allocate(Standing, cells=cells, agents=0)
         self._prefixes = allocate(Prefixes, agents=0, expansions=self.expansions)
-        self._seniority = allocate(Seniority, agents=0)
+        self._making_way = MakingWay(state, seed, patience=self.patience, replans=self.replan_when_blocked)
         self._waits_for = np.zeros(0, np.int32)     # as the last call of `plan` left it
         self._reserve(1)
         for agent in range(state.agents.cell.size):
@@ -202,24 +200,13 @@ class Bmaa(Planner):
         self._waits_for = proposal.waits_for
         begin_tick(state.agents, self._standing, proposal.next_cell)
         self._searches.run(tables, state, prefixes, self._standing, self._beliefs, proposal, budget)
-        if not self.make_way:
+        if self.make_way:
+            self._making_way.run(prefixes, self._learned, proposal)
+        else:
             execution_phase(
                 state.grid.tables, state.agents, prefixes, self._standing, self.push, self.replan_when_blocked,
                 proposal.next_cell, proposal.waits_for,
             )  # fmt: skip
-            return
-        lot = int(scramble(self.seed ^ int(scramble(state.tick))))
-        wish = np.empty(state.agents.cell.size, np.int32)
-        wish_phase(
-            state.grid.tables, state.agents, prefixes, self._seniority, self._learned, state.tick, self.patience,
-            lot, wish,
-        )  # fmt: skip
-        order = np.argsort(self._seniority.away[: wish.size], kind="stable").astype(np.int32)
-        crowd = Crowd(state.grid.tables, state.agents, state.occupant, self._learned, wish, lot)
-        settle(crowd, order, self._decisions, *proposal)
-        follow_phase(
-            state.agents, prefixes, self._seniority, wish, state.tick, self.replan_when_blocked, proposal.next_cell
-        )
 
     def _streets(self) -> GridTables:
         """The moves that searches may make."""
@@ -260,9 +247,8 @@ class Bmaa(Planner):
             agents = ahead(have, agents)
             self._beliefs.reserve(agents)
             self._prefixes = grown(self._prefixes, agents=agents)
-            self._seniority = grown(self._seniority, agents=agents)
             self._standing = grown(self._standing, agents=agents)
-            self._decisions = allocate(Decisions, agents=agents, cells=self.state.grid.size)
+            self._making_way.reserve(agents)
 
     def agent_added(self, agent: int) -> None:
         self._reserve(agent + 1)
@@ -279,7 +265,7 @@ class Bmaa(Planner):
 
     def _aim(self, agent: int) -> None:
         """Note when an agent got its order, and what it is to believe of the distances to its goal."""
-        self._seniority.away[agent] = self._seniority.moved[agent] = self.state.tick
+        self._making_way.aim(agent)
         self._beliefs.aim(agent, int(self.state.agents.goal[agent]))
 
     def _drop_path(self, agent: int) -> None:

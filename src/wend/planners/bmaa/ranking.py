@@ -27,7 +27,7 @@ _KEY_SHIFT = 12                 # of a cost in a key, to leave room for what dec
 _DETOUR = 2 * CARDINAL_COST     # how much further an agent at home goes to be off the path of its pusher
 
 
-class Crowd(NamedTuple):
+class Wishes(NamedTuple):
     """All agents, and what they believe and want."""
 
     tables: GridTables
@@ -39,18 +39,18 @@ class Crowd(NamedTuple):
 
 
 @jit
-def _believed(crowd, agent, cell):
+def _believed(wishes, agent, cell):
     """What an agent believes the path from a cell to its goal to cost."""
-    width, goal = crowd.tables.width, crowd.agents.goal[agent]
-    return heuristic(crowd.tables, crowd.learned, agent, cell % width, cell // width, goal % width, goal // width)
+    width, goal = wishes.tables.width, wishes.agents.goal[agent]
+    return heuristic(wishes.tables, wishes.learned, agent, cell % width, cell // width, goal % width, goal // width)
 
 
 @jit
-def _rank(crowd, decisions, depth):
+def _rank(wishes, decisions, depth):
     """List an agent's wish, then all of its next cells. Mutates: decisions."""
-    tables, agents, occupant = crowd.tables, crowd.agents, crowd.occupant
+    tables, agents, occupant = wishes.tables, wishes.agents, wishes.occupant
     agent, asked = decisions.chain[depth], decisions.asked[depth]
-    here, goal, wish = agents.cell[agent], agents.goal[agent], crowd.wish[agent]
+    here, goal, wish = agents.cell[agent], agents.goal[agent], wishes.wish[agent]
     if wish != NO_CELL:
         if asked == 0:
             offer(decisions, depth, wish, 0)
@@ -63,23 +63,23 @@ def _rank(crowd, decisions, depth):
         if d < 8 and not tables.moves[here] >> d & 1:
             continue
         there = here + tables.offset[d] if d < 8 else here
-        cost = _believed(crowd, agent, there)
-        if pusher != NO_AGENT and _believed(crowd, pusher, there) < _believed(crowd, pusher, here):
+        cost = _believed(wishes, agent, there)
+        if pusher != NO_AGENT and _believed(wishes, pusher, there) < _believed(wishes, pusher, here):
             cost += _DETOUR
         is_busy = occupant[there] != NO_AGENT and occupant[there] != agent
-        key = ((cost >> _KEY_SHIFT) << 1 | is_busy) << 8 | (scramble(crowd.lot ^ scramble(agent * 9 + d)) & 255)
+        key = ((cost >> _KEY_SHIFT) << 1 | is_busy) << 8 | (scramble(wishes.lot ^ scramble(agent * 9 + d)) & 255)
         offer(decisions, depth, there, key)
     return 0
 
 
 @jit
-def settle(crowd, order, decisions, next_cell, waits_for):
+def settle(wishes, order, decisions, next_cell, waits_for):
     """Settle the next cell of all agents. Mutates: decisions, next_cell, waits_for.
 
     `order` has the agents, the first one first. `next_cell` comes with the cell of each agent, or the announced one of
     the agents that the program moves.
     """
-    agents, wish = crowd.agents, crowd.wish
+    agents, wish = wishes.agents, wishes.wish
     forget_decisions(decisions)
     for agent in range(agents.cell.size):
         is_fixed = not agents.controlled[agent] or (agents.pinned[agent] and agents.cell[agent] == agents.goal[agent])
@@ -87,7 +87,7 @@ def settle(crowd, order, decisions, next_cell, waits_for):
             fix(decisions, agent, next_cell[agent])
     for agent in order:
         if agents.cell[agent] != NO_CELL and not decisions.decided[agent]:
-            decide(decisions, crowd, agent, _rank, may_push_any)
+            decide(decisions, wishes, agent, _rank, may_push_any)
     for agent in range(agents.cell.size):
         if not decisions.decided[agent]:
             continue

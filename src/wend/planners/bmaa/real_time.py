@@ -9,7 +9,7 @@ what that node promises, so that no agent stays in a dead end for ever. `rtaa_st
 
 Learned values are private to an agent and stay until `forget`. They are sparse: an agent learns where it has been. So
 the map is cut into pages of 8 x 8 cells; an agent has a directory that says where in a pool each of its pages begins,
-and the page of all unlearned cells is page 0, which is nobody's. When `has_space` says that too few pages are left for
+and the page of all unlearned cells is page 0, which is nobody's. When `can_learn` says that too few pages are left for
 what a search may learn, Python lets the pool grow (`with_space`) between two calls.
 
 Expansion is in the order of the open list: f, then larger g, then first in, first out; a node's number is its place in
@@ -26,7 +26,8 @@ import numpy as np
 from wend.errors import NoPathError, ParameterError
 from wend.kernel import NO_AGENT, jit
 from wend.kernel.arrays import allocate, int32, int64, record, uint8
-from wend.kernel.pools import Pool, carry, enlarged, get, make_pool, put
+from wend.kernel.pages import NO_PAGE, Pages, give_back, has_space, make_pages, new_page, with_more
+from wend.kernel.pools import get, put
 from wend.maps.grid import Grid
 from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, DX, DY, GridTables, Point, empty_map_cost
 from wend.planners.bmaa.blocks import NO_ROW, UNIT_SHIFT, Blocks, DistanceRows, block_cost, is_known, no_blocks
@@ -34,12 +35,10 @@ from wend.search.astar import Path
 from wend.search.open_list import OpenList, clear, drop_first, first, is_empty, make_open_list, push
 
 NO_NODE = -1
-NO_PAGE = 0             # a page of unlearned cells, which is never written
 
 _UNLEARNED = 0
 _FAR = 2**62            # taken off a learned value, so that none is _UNLEARNED
 _PAGE_SHIFT = 3         # a page is 8 x 8 cells
-_PAGE = 64              # cells in a page
 _PAGES = 1 << 17        # in the pool at first, which is enough for 2,000 agents; untouched, they cost nothing
 _CLOSED = 1
 
@@ -49,15 +48,7 @@ class Learned(NamedTuple):
 
     across: int     # pages in a row of the map
     page_of: Annotated[np.ndarray, int32("agents", "map_pages")]    # where a page begins in `values`, or NO_PAGE
-    values: Pool    # by cell of a page: cost to the goal - _FAR, or _UNLEARNED; a page given back begins with the next
-    counts: Annotated[
-        np.ndarray,
-        record(
-            "pages",        # pages of the pool that were ever used, page 0 included
-            "free_pages",   # pages of these that were given back,
-            "free_page",    # ... and the first of them
-        ),
-    ]
+    values: Pages   # by cell: cost to the goal - _FAR, or _UNLEARNED
     row: Annotated[np.ndarray, int32("agents", fill=NO_ROW)]        # the row of `rows` with distances to its goal
     blocks: Blocks          # what is believed of cells that nothing was learned of, if there is a row;
     rows: DistanceRows      # otherwise, that the map is empty
@@ -98,10 +89,8 @@ def make_learned(grid: Grid, *, agents: int = 0) -> Learned:
     """Nothing learned, by so many agents."""
     across, down = ((side + 7) >> _PAGE_SHIFT for side in (grid.width, grid.height))
     blocks, rows = no_blocks()
-    given = {"across": across, "values": make_pool(_PAGES * _PAGE), "blocks": blocks, "rows": rows}
-    learned = allocate(Learned, given, agents=agents, map_pages=across * down)
-    learned.counts[0].pages = 1
-    return learned
+    given = {"across": across, "values": make_pages(_PAGES), "blocks": blocks, "rows": rows}
+    return allocate(Learned, given, agents=agents, map_pages=across * down)
 
 
 def make_lookahead(cells: int, max_expansions: int) -> Lookahead:
@@ -111,16 +100,14 @@ def make_lookahead(cells: int, max_expansions: int) -> Lookahead:
 
 
 @jit
-def has_space(learned, max_expansions):
+def can_learn(learned, max_expansions):
     """Whether there are enough pages for all that a search may learn."""
-    counts = learned.counts[0]
-    needed = min(max_expansions, learned.page_of.shape[1])
-    return (counts.pages - counts.free_pages + needed) * _PAGE <= learned.values.items.size
+    return has_space(learned.values, min(max_expansions, learned.page_of.shape[1]))
 
 
 def with_space(learned: Learned) -> Learned:
     """The same with more pages."""
-    return learned._replace(values=enlarged(learned.values))
+    return learned._replace(values=with_more(learned.values))
 
 
 @jit
@@ -133,7 +120,7 @@ def _place_of(learned, agent, x, y):
 @jit
 def heuristic(tables, learned, agent, x, y, goal_x, goal_y):
     """What an agent believes the path from (x, y) to its goal to cost."""
-    value = get(learned.values, _place_of(learned, agent, x, y))
+    value = get(learned.values.pool, _place_of(learned, agent, x, y))
     cost = empty_map_cost(tables, abs(x - goal_x), abs(y - goal_y))
     row = learned.row[agent]
     if row == NO_ROW:
@@ -154,49 +141,28 @@ def knows_distance(learned, agent, cell):
 
 
 @jit
-def _new_page(learned):
-    """Take a page out of the pool; return where it begins. Mutates: learned."""
-    counts = learned.counts[0]
-    if counts.free_pages > 0:
-        page = counts.free_page
-        counts.free_page = get(learned.values, page)
-        counts.free_pages -= 1
-        put(learned.values, page, _UNLEARNED)
-        return page
-    carry(learned.values, 2)
-    counts.pages += 1
-    return (counts.pages - 1) * _PAGE
-
-
-@jit
 def _set_heuristic(learned, agent, x, y, value):
     """Remember what the path from (x, y) costs. Mutates: learned."""
     at = (y >> _PAGE_SHIFT) * learned.across + (x >> _PAGE_SHIFT)
     if learned.page_of[agent, at] == NO_PAGE:
-        learned.page_of[agent, at] = _new_page(learned)
-    put(learned.values, _place_of(learned, agent, x, y), value - _FAR)
+        learned.page_of[agent, at] = new_page(learned.values)
+    put(learned.values.pool, _place_of(learned, agent, x, y), value - _FAR)
 
 
 @jit
-def _give_back(learned, agent, at):
+def _forget_page(learned, agent, at):
     """Let an agent forget one page of the map. Mutates: learned."""
-    page = np.int64(learned.page_of[agent, at])
-    if page == NO_PAGE:
-        return
-    counts = learned.counts[0]
-    put(learned.values, page, counts.free_page)
-    for beside in range(1, _PAGE):
-        put(learned.values, page + beside, _UNLEARNED)
-    counts.free_page = page
-    counts.free_pages += 1
-    learned.page_of[agent, at] = NO_PAGE
+    page = learned.page_of[agent, at]
+    if page != NO_PAGE:
+        give_back(learned.values, page)
+        learned.page_of[agent, at] = NO_PAGE
 
 
 @jit
 def forget(learned, agent):
     """Let an agent forget all that it has learned. Mutates: learned."""
     for at in range(learned.page_of.shape[1]):
-        _give_back(learned, agent, at)
+        _forget_page(learned, agent, at)
 
 
 @jit
@@ -204,7 +170,7 @@ def _forget_pages(learned, pages):
     """Let all agents forget some pages of the map. Mutates: learned."""
     for at in pages:
         for agent in range(learned.page_of.shape[0]):
-            _give_back(learned, agent, at)
+            _forget_page(learned, agent, at)
 
 
 def forget_around(learned: Learned, places: Iterable[Point]) -> None:
@@ -336,7 +302,7 @@ def rtaa_star(grid: Grid, start: Point, goal: Point, *, expansions: int = 32, mo
     steps, closed, values = (np.empty(expansions, kind) for kind in (np.uint8, np.int32, np.int64))
     points, expanded = [grid.xy(cell)], 0
     while cell != last:
-        while not has_space(around.learned, expansions):
+        while not can_learn(around.learned, expansions):
             around = around._replace(learned=with_space(around.learned))
         node = look_ahead(around, lookahead, 0, cell, last, expansions)
         learn(tables, around.learned, 0, closed[: note_closed(lookahead, node, closed, values)], values)

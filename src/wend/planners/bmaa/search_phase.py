@@ -23,7 +23,7 @@ from wend.planners.bmaa.blocks import reach
 from wend.planners.bmaa.real_time import (
     NO_NODE,
     Surroundings,
-    has_space,
+    can_learn,
     knows_distance,
     learn,
     look_ahead,
@@ -158,7 +158,7 @@ def learn_phase(tables, learned, batch, standing):
     picked = batch.counts[0]
     while picked.learned < picked.searches:
         k = picked.learned
-        if not has_space(learned, picked.expansions):
+        if not can_learn(learned, picked.expansions):
             return OUT_OF_SPACE
         learn(tables, learned, batch.agent[k], batch.cell[k, : batch.closed[k]], batch.value[k])
         standing.counts[0].spent += batch.expanded[k]

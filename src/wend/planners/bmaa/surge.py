@@ -22,8 +22,12 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from wend.kernel import NO_CELL, jit, scramble
-from wend.kernel.arrays import int64
-from wend.planners.bmaa.real_time import knows_distance
+from wend.kernel.arrays import allocate, grown, int64
+from wend.planners.base import Proposal, State
+from wend.planners.bmaa.ranking import Wishes, settle
+from wend.planners.bmaa.real_time import Learned, knows_distance
+from wend.planners.bmaa.search_phase import Prefixes
+from wend.search.pibt import Decisions
 
 
 class Seniority(NamedTuple):
@@ -66,3 +70,31 @@ def follow_phase(agents, prefixes, seniority, wish, time, replans, next_cell):
             prefixes.done[agent] = prefixes.length[agent] = 0
         elif replans:
             prefixes.limit[agent] = 0
+
+
+class MakingWay:
+    """The execution phase in which agents make way."""
+
+    def __init__(self, state: State, seed: int, *, patience: int, replans: bool) -> None:
+        self._state, self._seed, self._patience, self._replans = state, seed, patience, replans
+        self._seniority = allocate(Seniority, agents=0)
+
+    def reserve(self, agents: int) -> None:
+        """Make space for so many agents."""
+        self._seniority = grown(self._seniority, agents=agents)
+        self._decisions = allocate(Decisions, agents=agents, cells=self._state.grid.size)
+
+    def aim(self, agent: int) -> None:
+        """Note when an agent got its order."""
+        self._seniority.away[agent] = self._seniority.moved[agent] = self._state.tick
+
+    def run(self, prefixes: Prefixes, learned: Learned, proposal: Proposal) -> None:
+        """Settle where all agents go."""
+        state, seniority = self._state, self._seniority
+        tables, agents = state.grid.tables, state.agents
+        lot = int(scramble(self._seed ^ int(scramble(state.tick))))
+        wish = np.empty(agents.cell.size, np.int32)
+        wish_phase(tables, agents, prefixes, seniority, learned, state.tick, self._patience, lot, wish)
+        order = np.argsort(seniority.away[: wish.size], kind="stable").astype(np.int32)
+        settle(Wishes(tables, agents, state.occupant, learned, wish, lot), order, self._decisions, *proposal)
+        follow_phase(agents, prefixes, seniority, wish, state.tick, self._replans, proposal.next_cell)

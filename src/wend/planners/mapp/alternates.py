@@ -67,7 +67,7 @@ class Alternates(NamedTuple):
     )]  # fmt: skip
 
 
-class Setting(NamedTuple):
+class MarkedMap(NamedTuple):
     """What a problem adds to the map."""
 
     mark: np.ndarray        # uint8[cells]      TARGET, OBSTACLE, both or neither
@@ -93,7 +93,7 @@ class Ground(NamedTuple):
 
     tables: GridTables
     alternates: Alternates
-    setting: Setting
+    setting: MarkedMap
     detour: Detour
 
 

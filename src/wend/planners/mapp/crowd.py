@@ -24,7 +24,7 @@ from wend.kernel import NO_AGENT, NO_CELL, jit
 from wend.kernel.arrays import allocate, flags, int32, record, uint8
 from wend.maps.terrain import GridTables
 from wend.planners.mapp.alternates import Alternates
-from wend.planners.mapp.slidable import Instance, Paths, Prospects
+from wend.planners.mapp.slidable import Instance, Prospects, UnitPaths
 from wend.search.heap import Heap
 
 OFF_PATH = -1       # index of a unit that is not on its path
@@ -95,7 +95,7 @@ class Stage(NamedTuple):
 
     tables: GridTables
     alternates: Alternates
-    paths: Paths
+    paths: UnitPaths
     crowd: Crowd
     log: Log
 

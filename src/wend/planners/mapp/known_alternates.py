@@ -27,7 +27,7 @@ from wend.planners.mapp.alternates import (
     UNKNOWN,
     Alternates,
     Detour,
-    Setting,
+    MarkedMap,
 )
 from wend.planners.mapp.biconnected import Bicomponents, label_bicomponents, make_bicomponent_tree, make_bicomponents
 
@@ -56,7 +56,7 @@ class AlternatePaths:
 
     def begin_problem(
         self, targets: NDArray[np.int32], obstacles: NDArray[np.int32], *, through_targets: bool
-    ) -> Setting:
+    ) -> MarkedMap:
         """Take up a problem. The paths of the one before are forgotten, but for those on the bare map."""
         self._tidy()
         counts = self.alternates.counts[0]
@@ -68,7 +68,7 @@ class AlternatePaths:
         mark[obstacles] |= OBSTACLE
         joined = _bicomponents_of(self.grid, mark & np.uint8(OBSTACLE)) if obstacles.size else self._bicomponents
         free = _bicomponents_of(self.grid, mark) if targets.size else joined
-        return Setting(mark, self._bicomponents.label, joined.label, free.label, self._tree, through_targets)
+        return MarkedMap(mark, self._bicomponents.label, joined.label, free.label, self._tree, through_targets)
 
     def grow(self) -> None:
         """Find space for twice as many paths, or for paths of twice as many cells, whichever is short."""

@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 from wend.kernel import NO_CELL, UNREACHABLE
 from wend.maps.grid import Grid
-from wend.planners.mapp.slidable import Instance, Paths
+from wend.planners.mapp.slidable import Instance, UnitPaths
 from wend.search.flood import count_moves
 
 _CARDINAL = 0b1111
 _ANYWHERE = 2**30       # moves: all cells are near enough
 
 
-def make_room(grid: Grid, paths: Paths, instance: Instance) -> list[NDArray[np.int32]]:
+def make_room(grid: Grid, paths: UnitPaths, instance: Instance) -> list[NDArray[np.int32]]:
     """What all units are to aim at in the next rounds; nothing if no unit is in the way of one that is left over.
 
     `paths` lead from where units stand, `instance.starts`, to their goals.

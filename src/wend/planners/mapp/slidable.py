@@ -41,7 +41,7 @@ from wend.kernel import NO_AGENT, NO_CELL, OUT_OF_SPACE, UNREACHABLE, jit
 from wend.kernel.arrays import allocate, int32, int64
 from wend.maps.grid import Grid
 from wend.planners.base import Promise
-from wend.planners.mapp.alternates import OBSTACLE, TARGET, Ground, Setting
+from wend.planners.mapp.alternates import OBSTACLE, TARGET, Ground, MarkedMap
 from wend.planners.mapp.known_alternates import AlternatePaths
 from wend.planners.mapp.path_search import PairSearch, Request, find_path, make_pair_search
 from wend.search.strong_components import StrongComponents, label_strong_components
@@ -73,7 +73,7 @@ class Instance(NamedTuple):
     obstacles: np.ndarray   # int32[]       where agents stand that do not move
 
 
-class Paths(NamedTuple):
+class UnitPaths(NamedTuple):
     """pi and Omega of all units, and what follows from them."""
 
     begin: Annotated[np.ndarray, int64("bounds")]       # pi of unit u is cell[begin[u] : begin[u + 1]]; empty: none
@@ -131,7 +131,7 @@ def survey(paths, alternates, target_of, stamp, fill, followers, owners):
 class Prospects:
     """The paths of all units, and the verdict on each."""
 
-    paths: Paths
+    paths: UnitPaths
     reason: NDArray[np.int8]    # int8[units]   PROVABLE, or why not
     at: NDArray[np.int32]       # int32[units]  the cell where the condition fails, or NO_CELL
     kappa: NDArray[np.int32]    # int32[units]  blanks in the buffer
@@ -210,7 +210,7 @@ class Pathfinder:
             prospects.kappa = _blanks(prospects.paths, occupant)
         return prospects
 
-    def _find(self, setting: Setting, occupant: NDArray[np.int32], request: Request) -> _Path | None:
+    def _find(self, setting: MarkedMap, occupant: NDArray[np.int32], request: Request) -> _Path | None:
         known, answer = self.alternates, OUT_OF_SPACE
         while answer == OUT_OF_SPACE:
             ground = Ground(known.grid.tables, known.alternates, setting, known.detour)
@@ -225,7 +225,7 @@ class Pathfinder:
         return self.search.path[:answer].copy(), around
 
     def _what_is_in_the_way(
-        self, setting: Setting, occupant: NDArray[np.int32], start: int, goal: int
+        self, setting: MarkedMap, occupant: NDArray[np.int32], start: int, goal: int
     ) -> tuple[int, int]:
         """Which condition keeps a unit from having a path, and where."""
         path = self._find(setting, occupant, Request(start, goal))
@@ -242,7 +242,7 @@ class Pathfinder:
                 return ISOLATION, cell
         raise AssertionError(f"cell {goal} is in reach of {start}, and yet no path was found")
 
-    def _survey(self, found: list[_Path], goals: NDArray[np.int32], aimed: NDArray[np.intp]) -> Paths:
+    def _survey(self, found: list[_Path], goals: NDArray[np.int32], aimed: NDArray[np.intp]) -> UnitPaths:
         units, cells = len(found), self.alternates.grid.size
         target_of = np.full(cells, NO_AGENT, np.int32)
         target_of[goals[aimed]] = aimed
@@ -253,7 +253,7 @@ class Pathfinder:
             "begin": bounds, "cell": np.concatenate([_NO_PATH[0], *(cell for cell, _ in found)]),
             "around": np.concatenate([_NO_PATH[1], *(around for _, around in found)]),
         }  # fmt: skip
-        paths = allocate(Paths, counted, units=units, bounds=units + 1, zones=cells + 1, followers=0, owners=0)
+        paths = allocate(UnitPaths, counted, units=units, bounds=units + 1, zones=cells + 1, followers=0, owners=0)
         known, stamp = self.alternates.alternates, np.zeros((2, cells), np.int64)
         survey(paths, known, target_of, stamp, False, followers, owners)
         after, zone = (np.concatenate([[0], np.cumsum(count[:-1])]) for count in (followers, owners))
@@ -264,13 +264,13 @@ class Pathfinder:
         return paths
 
 
-def _blanks(paths: Paths, occupant: NDArray[np.int32]) -> NDArray[np.int32]:
+def _blanks(paths: UnitPaths, occupant: NDArray[np.int32]) -> NDArray[np.int32]:
     """kappa of every unit."""
     blank = np.repeat(occupant == NO_AGENT, np.diff(paths.zone))
     return np.bincount(paths.owner[blank], minlength=paths.tau.size).astype(np.int32)
 
 
-def _behind_ushers(paths: Paths, usher: NDArray[np.int32]) -> Paths:
+def _behind_ushers(paths: UnitPaths, usher: NDArray[np.int32]) -> UnitPaths:
     """The paths, with usher << unit for those that have one."""
     units = usher.size
     led = np.flatnonzero(usher != NO_AGENT)
@@ -314,7 +314,7 @@ def _judge(
         reason[blocked], at[blocked] = OCCUPIED, goals[blocked]
 
 
-def _break_cycles(paths: Paths, reason: NDArray[np.int8]) -> NDArray[np.intp]:
+def _break_cycles(paths: UnitPaths, reason: NDArray[np.int8]) -> NDArray[np.intp]:
     """The units to drop so that u << v has no cycles among the rest."""
     units, length = np.arange(reason.size), np.diff(paths.begin)
     source = np.repeat(units, np.diff(paths.after))

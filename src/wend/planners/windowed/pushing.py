@@ -28,7 +28,7 @@ from wend.search.reverse_resumable import Reverse, distance
 STABLE_TICKS = 8        # an agent that has stood on its goal for so many ticks has come home for good
 
 
-class Crowd(NamedTuple):
+class PushScene(NamedTuple):
     """What a push looks at: little, because it is passed from kernel to kernel."""
 
     tables: GridTables
@@ -126,7 +126,7 @@ def push_from(setting, root):
     plans, table, decisions = setting.plans, setting.scene.table, setting.decisions
     counts, decided = setting.lineup.counts[0], decisions.counts[0]
     begun = decided.decided
-    crowd = Crowd(
+    crowd = PushScene(
         setting.tables, setting.agents, setting.occupant, setting.scene.reverse, setting.search_of,
         plans.left_home, plans.home_ticks, counts.tick, setting.habits.seed,
     )  # fmt: skip

@@ -27,8 +27,8 @@ def believed(world: World, agent: int, point: Point) -> float:
 
 def pages_in_use(world: World) -> int:
     """Pages of learned values that agents have."""
-    counts = world.planner._learned.counts[0]  # type: ignore[attr-defined]
-    return int(counts.pages - 1 - counts.free_pages)
+    counts = world.planner._learned.values.counts[0]  # type: ignore[attr-defined]
+    return int(counts.used - 1 - counts.free)
 
 
 def run_both(grid: Grid, world: World, reference: ReferenceBmaa, seed: int, agents: int, ticks: int) -> None:

@@ -9,7 +9,7 @@ from wend.kernel import NO_AGENT, NO_CELL
 from wend.kernel.arrays import allocate
 from wend.maps.terrain import Point
 from wend.planners.base import Agents
-from wend.planners.bmaa.ranking import Crowd, settle
+from wend.planners.bmaa.ranking import Wishes, settle
 from wend.planners.bmaa.real_time import make_learned
 from wend.rules import Judge
 from wend.search.pibt import Decisions
@@ -36,9 +36,9 @@ def go(
     for agent, point in itself.items():
         next_cell[agent] = grid.cell(*point)
     wished = np.array([NO_CELL if point is None else grid.cell(*point) for point in wish], np.int32)
-    crowd = Crowd(grid.tables, agents, occupant, make_learned(grid, agents=count), wished, LOT)
+    wishes = Wishes(grid.tables, agents, occupant, make_learned(grid, agents=count), wished, LOT)
     line = np.array(range(count) if order is None else order, np.int32)
-    settle(crowd, line, allocate(Decisions, agents=count, cells=grid.size), next_cell, waits_for)
+    settle(wishes, line, allocate(Decisions, agents=count, cells=grid.size), next_cell, waits_for)
     assert not Judge(grid).judge(1, cells, next_cell)
     return [grid.xy(int(cell)) for cell in next_cell], waits_for.tolist()
 

@@ -125,8 +125,8 @@ def test_values_of_a_lone_agent_only_rise_and_never_too_high() -> None:
 def pages_in_use(learned: real_time.Learned) -> int:
     """Pages that agents have, each of which only one agent has, at one place."""
     owned = learned.page_of[learned.page_of != 0]
-    counts = learned.counts[0]
-    assert np.unique(owned).size == owned.size == counts.pages - 1 - counts.free_pages
+    counts = learned.values.counts[0]
+    assert np.unique(owned).size == owned.size == counts.used - 1 - counts.free
     return owned.size
 
 
@@ -148,7 +148,7 @@ def test_pages_are_taken_given_back_and_made() -> None:
     assert pages_in_use(learned) == 4
     value = real_time.heuristic(grid.tables, learned, 1, 3, 3, 3, 19)
     larger = grown(real_time.with_space(learned), agents=5)
-    assert larger.values.items.size == 2 * learned.values.items.size
+    assert larger.values.pool.items.size == 2 * learned.values.pool.items.size
     assert real_time.heuristic(grid.tables, larger, 1, 3, 3, 3, 19) == value
     assert pages_in_use(larger) == 4
     real_time.forget(larger, 0)
@@ -167,12 +167,12 @@ def test_a_full_pool_says_so_and_keeps_all_values_while_it_grows(monkeypatch: py
     monkeypatch.setattr(real_time, "_PAGES", 8)
     grid = Grid(np.ones((8, 160)))
     learned = real_time.make_learned(grid, agents=4)
-    sizes = {learned.values.items.size}
+    sizes = {learned.values.pool.items.size}
     for agent in range(4):
         for x in range(3, 160, 8):
-            while not real_time.has_space(learned, 1):
+            while not real_time.can_learn(learned, 1):
                 learned = real_time.with_space(learned)
-            sizes.add(learned.values.items.size)
+            sizes.add(learned.values.pool.items.size)
             real_time._set_heuristic(learned, agent, x, 3, agent * 1000 + x)
             for other in range(agent + 1):
                 for before in range(3, 160 if other < agent else x + 1, 8):
