@@ -21,7 +21,7 @@ import dataclasses
 import time
 import typing
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, NamedTuple
 
@@ -89,6 +89,13 @@ class Intent(NamedTuple):
     path: tuple[int, ...] = ()      # the cells ahead, the next one first; empty where none is known
     waits_for: int = NO_AGENT       # the agent that is in its way
     reason: str = ""                # why it does not simply follow its path, in words; empty if it does
+
+
+class Overlay(NamedTuple):
+    """A picture that a planner can draw over the map."""
+
+    shows: str                  # what, in words
+    of_agent: bool = False      # it shows what a single agent knows
 
 
 @dataclass(frozen=True)
@@ -196,7 +203,7 @@ def parameter(
 class Planner(ABC):
     """Base of all planners. Its fields are its parameters; everything else is set up in `bind`."""
 
-    overlays: ClassVar[dict[str, str]] = {}     # name of each overlay that `overlay` can draw, and what it shows
+    overlays: ClassVar[Mapping[str, Overlay]] = {}      # what `overlay` can draw, by name
 
     def __post_init__(self) -> None:
         for declared in self.parameters():
@@ -231,6 +238,8 @@ class Planner(ABC):
         """One of `overlays` as an array over the cells of the map; some show what a single agent knows."""
         if name not in self.overlays:
             raise UnknownNameError("overlay", name, self.overlays)
+        if self.overlays[name].of_agent and not 0 <= agent < self.state.agents.cell.size:
+            raise ParameterError(f"the overlay {name!r} shows what a single agent knows: name one of the agents")
         return self._draw_overlay(name, agent)
 
     def _draw_overlay(self, name: str, agent: int) -> NDArray[Any]:

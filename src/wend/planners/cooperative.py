@@ -24,6 +24,7 @@ Deviations and open points
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -34,7 +35,7 @@ from wend.kernel import FOUND, NO_AGENT, NO_CELL, OUT_OF_SPACE
 from wend.kernel.allowance import allow, spent
 from wend.kernel.arrays import ahead, allocate, grown
 from wend.maps.grid import Grid
-from wend.planners.base import Agents, Budget, Intent, Planner, Proposal, State, parameter
+from wend.planners.base import Agents, Budget, Intent, Overlay, Planner, Proposal, State, parameter
 from wend.search import reservations, space_time
 from wend.search.execution import grant, make_guard
 from wend.search.paths import is_walkable
@@ -156,7 +157,9 @@ class Cooperative(Planner):
     max_states: int = parameter(1_000_000, "states of space and time that one search may reach", minimum=100)
     program_ticks: int = parameter(16, "ticks for which agents of the program are taken to stay", minimum=1)
 
-    overlays: ClassVar = {"reservations": "the agent that has reserved the cell, and will be there first"}
+    overlays: ClassVar[Mapping[str, Overlay]] = {
+        "owner": Overlay("the agent that has reserved each cell and will be there first, -1 where there is none"),
+    }
 
     def bind(self, state: State, seed: int) -> None:
         super().bind(state, seed)

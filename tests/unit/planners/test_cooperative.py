@@ -130,11 +130,11 @@ def test_an_agent_that_left_leaves_nothing_in_the_table() -> None:
     gone = world.add((0, 0), (11, 0))
     world.tick()
     world.tick()
-    assert world.planner.overlay("reservations").tolist() == [NO_AGENT] * 2 + [gone] * 10
+    assert world.planner.overlay("owner").tolist() == [NO_AGENT] * 2 + [gone] * 10
     world.remove(gone)
     world.tick()
     assert not world.planner._timetable.table.ring.any()  # type: ignore[attr-defined]
-    assert set(world.planner.overlay("reservations").tolist()) == {NO_AGENT}
+    assert set(world.planner.overlay("owner").tolist()) == {NO_AGENT}
 
 
 @pytest.mark.small

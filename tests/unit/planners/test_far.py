@@ -101,7 +101,7 @@ def corridor(pocket: int | None = None, **options: Any) -> World:
 
 def reserved(world: World, agent: int) -> list[Point]:
     """Where an agent has reserved to be, from now on."""
-    owner = world.planner.overlay("reservations")
+    owner = world.planner.overlay("owner")
     path = [world.grid.cell(*world.position(agent)), *world.planner.intent(agent).path]
     return [world.grid.xy(cell) for cell in takewhile(lambda cell: owner[cell] == agent, path)]
 
@@ -157,7 +157,7 @@ def test_every_move_was_reserved_by_the_mover(commit: str) -> None:
     for _ in range(60):
         before = world.state.agents.cell.copy()
         world.tick()
-        owner = world.planner.overlay("reservations")
+        owner = world.planner.overlay("owner")
         for agent in np.flatnonzero(world.state.agents.cell != before).tolist():
             assert owner[world.state.agents.cell[agent]] == agent
             moved += 1
@@ -359,8 +359,8 @@ def test_who_leaves_the_map_leaves_no_reservation() -> None:
     gone, follower = world.add((1, 0), (7, 0)), world.add((0, 0), (6, 0))
     world.tick()
     world.remove(gone)
-    assert gone not in world.planner.overlay("reservations")
-    assert follower in world.planner.overlay("reservations")
+    assert gone not in world.planner.overlay("owner")
+    assert follower in world.planner.overlay("owner")
     assert world.run(max_ticks=10) == "done"
     assert world.position(follower) == (6, 0)
 

@@ -41,17 +41,17 @@ Deviations and open points
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wend.errors import ParameterError
 from wend.kernel import NO_AGENT, NO_CELL, jit
 from wend.kernel.arrays import ahead, allocate, grown
 from wend.maps.terrain import GridTables
-from wend.planners.base import Budget, Intent, Planner, Proposal, State, parameter
+from wend.planners.base import Budget, Intent, Overlay, Planner, Proposal, State, parameter
 from wend.planners.bmaa.beliefs import Beliefs
 from wend.planners.bmaa.real_time import Learned, knows_distance
 from wend.planners.bmaa.search_phase import Pace, Prefixes, Searches, Standing
@@ -161,10 +161,10 @@ class Bmaa(Planner):
     spread: int = parameter(0, "ticks by which some paths expire early, so that not all search at once", minimum=0)
     threads: int = parameter(1, "threads that search; the result does not depend on it", minimum=1, maximum=64)
 
-    overlays: ClassVar[dict[str, str]] = {
-        "learned": "what an agent believes the path from each cell to its goal to cost, in cells; -1 in walls",
-        "flow": "the moves that searches may make from each cell, bit d for direction d; one-way streets, if any",
-        "blocks": "distances over blocks to an agent's goal, in cells; -1 in walls, and where there are no blocks",
+    overlays: ClassVar[Mapping[str, Overlay]] = {
+        "learned": Overlay("how far an agent believes it is to its goal, in cells; -1 in walls", of_agent=True),
+        "flow": Overlay("the moves that searches may make, one-way streets included, bit d for direction d"),
+        "blocks": Overlay("distances over blocks to an agent's goal, in cells; -1 where there are none", of_agent=True),
     }
 
     def bind(self, state: State, seed: int) -> None:
@@ -234,8 +234,6 @@ class Bmaa(Planner):
     def _draw_overlay(self, name: str, agent: int) -> NDArray[Any]:
         if name == "flow":
             return self._streets().moves.copy()
-        if agent == NO_AGENT:
-            raise ParameterError(f"the overlay {name!r} shows what one agent believes: say which")
         if name == "blocks":
             return self._beliefs.draw_distances(agent)
         return self._beliefs.draw_costs(agent, int(self.state.agents.goal[agent]))

@@ -46,6 +46,7 @@ Deviations and open points (the full text of the ICAPS paper was not at hand; th
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -55,7 +56,7 @@ from numpy.typing import NDArray
 from wend.kernel import FOUND, NO_AGENT, NO_CELL, OUT_OF_BUDGET, OUT_OF_SPACE, jit
 from wend.kernel.allowance import spent
 from wend.kernel.arrays import ahead, grown
-from wend.planners.base import Budget, Intent, Planner, Proposal, State, moment_of, parameter
+from wend.planners.base import Budget, Intent, Overlay, Planner, Proposal, State, moment_of, parameter
 from wend.planners.far.searching import search_phase
 from wend.planners.far.traffic import (
     TrafficRules,
@@ -166,9 +167,9 @@ class Far(Planner):
     patience: int = parameter(100, "ticks of waiting before another path is searched", minimum=1, maximum=2**30)
     proxy_expansions: int = parameter(64, "nodes that a search back to a path expands at most", minimum=1)
 
-    overlays: ClassVar = {
-        "flow": "the moves that one-way streets allow, bit d for direction d",
-        "reservations": "the agent that has reserved the cell, and will be there first",
+    overlays: ClassVar[Mapping[str, Overlay]] = {
+        "flow": Overlay("the moves that one-way streets allow, bit d for direction d"),
+        "owner": Overlay("the agent that has reserved each cell and will be there first, -1 where there is none"),
     }
 
     def bind(self, state: State, seed: int) -> None:
@@ -210,7 +211,9 @@ class Far(Planner):
             path += cells_ahead(self.state.grid.tables, traffic.paths, agent, int(traffic.origin[agent]))
         other = int(self._waits_for[agent]) if agent < self._waits_for.size else NO_AGENT
         if traffic.waits.left[agent] != NO_CELL:
-            return Intent(path, int(traffic.waits.left_for[agent]), "it stepped aside, to let another pass")
+            let_past = int(traffic.waits.left_for[agent])
+            is_gone = let_past == NO_AGENT or agents.cell[let_past] == NO_CELL
+            return Intent(path, NO_AGENT if is_gone else let_past, "it stepped aside, to let another pass")
         if other != NO_AGENT and agents.cell[agent] == agents.goal[agent]:
             return Intent(path, other, "it is to make way and has no room")
         if other != NO_AGENT:
@@ -218,7 +221,7 @@ class Far(Planner):
         return Intent(path, reason="" if path or agents.cell[agent] == agents.goal[agent] else "it has no path yet")
 
     def _draw_overlay(self, name: str, agent: int) -> NDArray[Any]:
-        if name == "reservations":
+        if name == "owner":
             return next_owners(self._traffic.table, self.state.tick)
         return (self.state.grid.tables if self._flow is None else self._flow.tables()).moves.copy()
 

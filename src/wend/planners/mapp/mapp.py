@@ -42,6 +42,7 @@ Deviations and open points
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -50,7 +51,7 @@ from numpy.typing import NDArray
 
 from wend.kernel import NO_CELL
 from wend.planners import registry
-from wend.planners.base import Agents, Budget, Intent, Promise, Proposal, State
+from wend.planners.base import Agents, Budget, Intent, Overlay, Promise, Proposal, State
 from wend.planners.mapp.compaction import NONE, schedule, trim
 from wend.planners.mapp.known_alternates import alternates_after, alternates_of
 from wend.planners.mapp.march import advance, begin_march, intent_of, is_over, without_agent
@@ -80,7 +81,9 @@ def _units(agents: Agents) -> tuple[NDArray[np.int32], Instance]:
 class Mapp(MappParameters):
     """MAPP in a world: plans for all units at once, and carries the plan out."""
 
-    overlays: ClassVar[dict[str, str]] = {"traffic": "how many moves of the plan still lead to each cell"}
+    overlays: ClassVar[Mapping[str, Overlay]] = {
+        "traffic": Overlay("how many moves of the plan still lead to each cell"),
+    }
 
     def bind(self, state: State, seed: int) -> None:
         super().bind(state, seed)

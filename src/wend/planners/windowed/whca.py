@@ -40,6 +40,7 @@ Weave (`boxed_in = "push"`, `order = "age"`, `soft_tail = 1`) differs in three w
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -51,7 +52,7 @@ from wend.kernel.allowance import allow, spent
 from wend.kernel.arrays import ahead, allocate, grown
 from wend.kernel.compiling import prepared
 from wend.maps.terrain import CARDINAL_COST
-from wend.planners.base import Budget, Intent, Planner, Proposal, State, parameter
+from wend.planners.base import Budget, Intent, Overlay, Planner, Proposal, State, parameter
 from wend.planners.windowed.abstraction import AbstractAims
 from wend.planners.windowed.plans import (
     BOXED_IN,
@@ -369,10 +370,10 @@ def recall_cut_plans(tables, agents, table, plans, tick):
 class Windowed(Planner):
     """WHCA*, and Weave."""
 
-    overlays: ClassVar[dict[str, str]] = {
-        "reservations": "for how many ticks from now on each cell is reserved",
-        "next": "the agent that has reserved each cell for the next tick, -1 where there is none",
-        "distance": "how far it is from each cell to the agent's goal, in cells; NaN where that is not known yet",
+    overlays: ClassVar[Mapping[str, Overlay]] = {
+        "reservations": Overlay("for how many ticks from now on each cell is reserved"),
+        "next": Overlay("the agent that has reserved each cell for the next tick, -1 where there is none"),
+        "distance": Overlay("how far it is to an agent's goal, in cells; NaN where not known yet", of_agent=True),
     }
 
     window: int = parameter(16, "steps that are planned ahead", minimum=1, maximum=256)

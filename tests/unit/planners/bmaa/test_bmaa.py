@@ -267,7 +267,7 @@ def test_overlays_show_what_an_agent_believes_and_the_streets() -> None:
     assert (planner.overlay("blocks", agent) == -1).all()
     assert planner.overlay("flow").dtype == np.uint8
     assert not (planner.overlay("flow") & ~grid.tables.moves).any()
-    with pytest.raises(ParameterError, match="'learned' shows what one agent believes"):
+    with pytest.raises(ParameterError, match="'learned' shows what a single agent knows"):
         planner.overlay("learned")
     with pytest.raises(UnknownNameError):
         planner.overlay("dreams")
