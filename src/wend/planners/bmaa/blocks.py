@@ -259,7 +259,7 @@ class BlockDistances:
         if not 2 <= side <= 64:
             raise ParameterError(f"a block is 2 to 64 cells wide, not {side}")
         self.grid = grid
-        self._free = grid.passable.ravel()
+        self._free = grid.free
         room = max(1, int(self._free.sum()))
         whole = Blocks(
             side, np.full(grid.size, NO_GROUP, np.int32), np.empty((room, _BESIDE + 4 * side + 4), np.int32),

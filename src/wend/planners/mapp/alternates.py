@@ -27,7 +27,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -338,6 +338,15 @@ class AlternatePaths:
             seen=np.zeros((1024, 4), np.int32),
             tally=np.zeros(5, np.int64),
         )
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> AlternatePaths:
+        return self         # copies of a world share them, as other worlds on the same map do
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, lock=threading.RLock())
 
     def begin_problem(
         self, targets: NDArray[np.int32], obstacles: NDArray[np.int32], *, through_targets: bool

@@ -50,7 +50,7 @@ from wend.kernel import FOUND, NO_AGENT, NO_CELL, OUT_OF_BUDGET, OUT_OF_SPACE, j
 from wend.kernel.allowance import allow, spent
 from wend.planners.base import Budget, Planner, Proposal, State, parameter
 from wend.planners.push import STABLE_TICKS, begin_pushes, claim, find_push, make_push, pushed
-from wend.planners.windowed.abstraction import AbstractDistances, abstract
+from wend.planners.windowed.abstraction import NO_GROUP, AbstractDistances, abstract
 from wend.search import reservations, space_time
 from wend.search.execution import grant, make_guard
 from wend.search.reservations import expire, other_at, release_way, reserve_way
@@ -529,12 +529,14 @@ class Windowed(Planner):
             self._abstraction = abstract(self.state.grid, self.abstraction)
             self._abstract = AbstractDistances(self._abstraction)
             self._rows = np.full(len(self._plans.way), -1, np.int32)
-        agents = self.state.agents
-        for agent in np.flatnonzero((self._rows[: agents.cell.size] < 0) & (agents.cell != NO_CELL)).tolist():
-            self._rows[agent] = self._abstract.acquire(int(agents.goal[agent]))
+        agents, rows = self.state.agents, self._rows[: self.state.agents.cell.size]
+        has_goal = self._abstraction.group[agents.goal] != NO_GROUP     # an agent of the program may have it in a wall
+        for agent in np.flatnonzero((rows < 0) & (agents.cell != NO_CELL) & has_goal).tolist():
+            rows[agent] = self._abstract.acquire(int(agents.goal[agent]))
         budget.spend(self._abstract.run(budget.slice()))
         self._manners = self._manners._replace(far=self._abstract.table, group=self._abstraction.group)
-        self._plans.ready[: agents.cell.size] = self._abstract.is_ready[self._rows[: agents.cell.size]]
+        self._plans.ready[: rows.size] = False
+        self._plans.ready[np.flatnonzero(rows >= 0)] = self._abstract.is_ready[rows[rows >= 0]]
         return self._rows
 
     def counters(self) -> dict[str, int]:
