@@ -41,9 +41,14 @@ class Journal:
         """A change is about to be made that this takes back."""
         self._steps.append((step, arguments))
 
-    def decide(self, *steps: tuple[Callable[..., None], tuple[Any, ...]]) -> None:
-        """From here on the call has happened: nothing is taken back, and these steps are what is left of it."""
-        self._steps = list(steps)
+    def decide(self, step: Callable[..., None], *arguments: Any) -> None:
+        """From here on the call has happened: nothing is taken back, and this step is what is left of it."""
+        self._steps = [(step, arguments)]
+
+    def close(self) -> None:
+        """The call has happened, and nothing is left of it."""
+        if self._steps:
+            self._steps = []
 
     def settle(self) -> None:
         """Make all steps."""

@@ -36,7 +36,7 @@ class Calls:
 
     def __exit__(self, kind: type[BaseException] | None, error: object, where: TracebackType | None) -> None:
         if kind is None:
-            self.journal.decide()
+            self.journal.close()
         else:
             self.journal.settle()
         self._under_way.clear()

@@ -43,33 +43,31 @@ class Conduct(NamedTuple):
 
     moved_at: Annotated[np.ndarray, int32("agents")]                    # the tick in which it last moved, or came
     been_home: Annotated[np.ndarray, flags("agents")]                   # it has reached its goal since the last order
-    waits_for: Annotated[np.ndarray, int32("agents", fill=NO_AGENT)]    # the agent in its way, as the planner last said
-    answer: Annotated[np.ndarray, int32("agents")]                      # scratch: what a planner enters as waits_for
+    nobody: Annotated[np.ndarray, int32("agents", fill=NO_AGENT)]       # it waits for none: what a proposal begins with
 
 
 @jit
-def carry_out(width, tick, before, after, agents, goal, occupant, conduct, codes):
+def carry_out(width, tick, before, after, goal, cell, occupant, moved_at, been_home, codes):
     """Move all agents at once, and note what they did. To do so again changes nothing.
 
     `before` and `after` (int32[agents]) are the cells of all agents before this tick and after it.
-    Mutates: agents.cell, occupant, conduct, codes.
+    Mutates: cell, occupant, moved_at, been_home, codes.
     """
     for agent in range(before.size):
         if before[agent] != NO_CELL:
             occupant[before[agent]] = NO_AGENT
     for agent in range(before.size):
         here, there = before[agent], after[agent]
-        conduct.waits_for[agent] = conduct.answer[agent]
         if here == NO_CELL:
             codes[agent] = ABSENT
             continue
         occupant[there] = agent
         codes[agent] = _CODE[there // width - here // width + 1, there % width - here % width + 1]
         if there != here:
-            conduct.moved_at[agent] = tick
+            moved_at[agent] = tick
         if there == goal[agent]:
-            conduct.been_home[agent] = True
-        agents.cell[agent] = there
+            been_home[agent] = True
+        cell[agent] = there
 
 
 @jit

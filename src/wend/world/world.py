@@ -24,7 +24,7 @@ import copy
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,17 +48,6 @@ from wend.world.liaison import Liaison
 from wend.world.recorder import Recorder
 from wend.world.referee import Referee
 from wend.world.trace import Event, Trace
-
-
-class Step(NamedTuple):
-    """A tick that is decided."""
-
-    tick: int
-    before: NDArray[np.int32]       # int32[agents]  where each agent stands ...
-    after: NDArray[np.int32]        # int32[agents]  ... and where it goes
-    violations: list[Violation]     # moves that were proposed and stopped
-    plan_ms: float
-    expansions: int
 
 
 class World:
@@ -93,6 +82,7 @@ class World:
         journal = self._calls.journal
         self._agent_rows = allocate(Agents, agents=0)           # those of the state, and spare rows for agents to come
         self._conduct = allocate(Conduct, agents=0)
+        self._waits_for = self._conduct.nobody                  # the agent in the way of each, as the planner last said
         self._routes = Routes(journal)                           # where each agent was sent, and its waypoints
         self._announced: dict[int, int] = {}                    # where the program moves its own agents in this tick
         self._recorder = Recorder(self.grid, keeps_trace=keeps_trace)
@@ -260,8 +250,7 @@ class World:
             if self._announced:
                 announced = before.copy()
                 announced[list(self._announced)] = list(self._announced.values())
-            proposal = Proposal(announced.copy(), conduct.answer[:count])
-            proposal.waits_for.fill(NO_AGENT)
+            proposal = Proposal(announced.copy(), conduct.nobody[:count].copy())
 
             # 3. The planner says where its agents go.
             began = time.perf_counter()
@@ -272,9 +261,9 @@ class World:
             after, found = self._judged(announced, proposal.next_cell)
 
             # 5. The tick is decided: the agents move, and the clock with them; what happened is written down.
-            step = Step(self.ticks + 1, before, after, found, plan_ms, allowance.spent)
-            known = self.expansions, len(self.violations), self._recorder.hash_with(after)
-            journal.decide((self._make, (step, *known)))
+            spent = allowance.spent
+            record = self.ticks + 1, self._recorder.hash_with(after), np.empty(count, np.uint8), plan_ms, spent
+            journal.decide(self._make, before, after, proposal.waits_for, found, self.expansions + spent, record)
             journal.settle()
 
     def run(
@@ -364,7 +353,8 @@ class World:
             name = "stuck"
         else:
             name = "waiting" if waited or self.ticks == 0 else "moving"
-        return AgentState(name, _agent_or_none(self._conduct.waits_for[agent]), waited)
+        has_waited = agent < self._waits_for.size       # it was there in the last tick
+        return AgentState(name, _agent_or_none(self._waits_for[agent]) if has_waited else None, waited)
 
     def intent(self, agent: int) -> AgentIntent:
         """What an agent is about to do, as far as the planner knows: its path ahead, whom it waits for, and why."""
@@ -469,33 +459,43 @@ class World:
     ) -> tuple[NDArray[np.int32], list[Violation]]:
         """The proposal if it is legal; else an error, or what is left of it when the offenders stay where they are.
 
+        With it comes the list of all violations so far.
+
         An agent of the program that the planner moved elsewhere moves as announced. Should even that be illegal, it
         stays too: that all agents stay is always legal, so this comes to an end. Mutates: announced, proposed.
         """
-        agents = self.state.agents
-        all_found: list[Violation] = []
+        agents, all_found = self.state.agents, self.violations
         while found := self._referee.judge(self.ticks + 1, agents, announced, proposed):
             if self._on_violation == "raise":
                 raise ViolationError(found)
-            all_found += found
+            all_found = all_found + found
             offenders = np.unique([agent for violation in found for agent in violation.agents])
             stay = offenders[agents.controlled[offenders] | (proposed[offenders] == announced[offenders])]
             proposed[offenders] = announced[offenders]
             proposed[stay] = announced[stay] = agents.cell[stay]
         return proposed, all_found
 
-    def _make(self, step: Step, expansions: int, violations: int, hash_after: bytes) -> None:
-        """Make a tick that is decided; `expansions`, `violations`: how many there were before. Twice is as once."""
-        codes = np.empty(step.before.size, dtype=np.uint8)
+    def _make(
+        self,
+        before: NDArray[np.int32],
+        after: NDArray[np.int32],
+        waits_for: NDArray[np.int32],
+        violations: list[Violation],
+        expansions: int,
+        record: tuple[int, bytes, NDArray[np.uint8], float, int],
+    ) -> None:
+        """Make a tick that is decided, up to this state and with this record of it. To do so again changes nothing."""
+        tick, _, codes, _, _ = record
         carry_out(
-            self.grid.width, step.tick, step.before, step.after,
-            self.state.agents, self._routes.goal, self.state.occupant, self._conduct, codes,
+            self.grid.width, tick, before, after, self._routes.goal,
+            self.state.agents.cell, self.state.occupant, self._conduct.moved_at, self._conduct.been_home, codes,
         )  # fmt: skip
-        self.state.tick = step.tick
-        self.expansions = expansions + step.expansions
-        self.violations[violations:] = step.violations
+        self._waits_for = waits_for
+        self.expansions = expansions
+        self.violations = violations
         self._announced.clear()
-        self._recorder.note_tick(step.tick, hash_after, codes, step.plan_ms, step.expansions)
+        self.state.tick = tick
+        self._recorder.note_tick(*record)
 
     def _note(self, kind: str, agent: int | None = None, **data: Any) -> None:
         self._calls.journal.on_failure(self._recorder.rewind, *self._recorder.mark())
