@@ -8,6 +8,7 @@
     ├── ProblemError         starts and goals that cannot be a problem
     ├── UnknownNameError     no algorithm, parameter, map or generator of that name; lists the known ones
     ├── ParameterError       a known parameter has a value that it cannot have
+    ├── InUseError           a world is called while another call to it is under way
     ├── DataError            the data folder, or a download, cannot be used
     ├── ViolationError       a planner proposed an illegal joint move; carries the violations
     └── ConformanceError     a planner does not do what the world expects of one
@@ -60,7 +61,7 @@ class UnknownNameError(WendError):
         self.name = name
         self.known = tuple(known)
         self.hint = hint
-        close = difflib.get_close_matches(name, self.known, n=1)
+        close = difflib.get_close_matches(str(name), self.known, n=1)
         guess = f" Did you mean {close[0]!r}?" if close else ""
         listed = ", ".join(self.known) or "none"
         super().__init__(f"unknown {kind} {name!r}.{guess} Known: {listed}.{hint and ' '}{hint}")
@@ -68,6 +69,10 @@ class UnknownNameError(WendError):
 
 class ParameterError(WendError):
     """A known parameter with a value that it cannot have."""
+
+
+class InUseError(WendError):
+    """A world was called while another call to it was under way, in another thread or in this one."""
 
 
 class DataError(WendError):

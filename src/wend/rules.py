@@ -105,20 +105,23 @@ class Judge:
 
     def __init__(self, grid: Grid) -> None:
         self._grid = grid
-        self._free = grid.passable.ravel()
-        self._stood = np.full(grid.size, NO_AGENT, dtype=np.int32)
-        self._arrived = np.full(grid.size, NO_AGENT, dtype=np.int32)
         self._found = np.empty((0, 3), dtype=np.int32)
+        self._spare: tuple[NDArray[np.int32], NDArray[np.int32]] | None = None     # scratch; None while it is in use
 
     def judge(self, tick: int, before: NDArray[np.int32], after: NDArray[np.int32]) -> list[Violation]:
         """All violations of the joint move that leads from `before` to `after`, cells by agent."""
         if len(self._found) < 3 * before.size:
             self._found = np.empty((6 * before.size, 3), dtype=np.int32)
         grid = self._grid
+        # A call that is interrupted does not put its scratch back, so that the next one makes a clean one.
+        scratch, self._spare = self._spare, None
+        if scratch is None:
+            scratch = (np.full(grid.size, NO_AGENT, dtype=np.int32), np.full(grid.size, NO_AGENT, dtype=np.int32))
         count = judge_joint(
-            self._free, grid.width, grid.connectivity == 8, grid.corner_cutting,
-            before, after, self._stood, self._arrived, self._found,
+            grid.free, grid.width, grid.connectivity == 8, grid.corner_cutting,
+            before, after, *scratch, self._found,
         )  # fmt: skip
+        self._spare = scratch
         return [self._violation(tick, after, *row) for row in self._found[:count].tolist()]
 
     def _violation(self, tick: int, after: NDArray[np.int32], kind: int, agent: int, other: int) -> Violation:

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from wend import metrics
+from wend import arguments, metrics
 from wend.planners import registry
 from wend.planners.base import Planner
 from wend.problems.problem import Problem
@@ -35,6 +35,15 @@ class Limits:
     expansions: int | None = None       # nodes in all ticks together; the same on every machine
     seconds: float | None = None        # spent in ticks
     hard_seconds: float | None = None   # of wall-clock time since `solve` was called, loading kernels included
+
+    def __post_init__(self) -> None:
+        for name, read in (
+            ("max_ticks", arguments.whole), ("expansions", arguments.whole),
+            ("seconds", arguments.number), ("hard_seconds", arguments.number),
+        ):  # fmt: skip
+            value = getattr(self, name)
+            if value is not None or name == "max_ticks":
+                object.__setattr__(self, name, read(value, name, low=0))
 
 
 DEFAULT_LIMITS = Limits()
@@ -98,6 +107,13 @@ def solve(
     middle of a tick is an error, unless `stop` says yes by then.
     """
     began = time.perf_counter()
+    arguments.instance(problem, "problem", (Problem, Group), "a Problem or a Group")
+    arguments.instance(planner, "planner", (Planner, str), "a planner or the name of one")
+    arguments.instance(limits, "limits", Limits, "a Limits")
+    arguments.function(progress, "progress")
+    arguments.function(stop, "stop")
+    seed, rehearse = arguments.whole(seed, "seed"), arguments.flag(rehearse, "rehearse")
+    budget = None if budget is None else arguments.whole(budget, "budget")
     planner = registry.create(planner) if isinstance(planner, str) else planner
     _load_kernels(type(planner), tuple(asdict(planner).items()))
     if rehearse:

@@ -1,6 +1,19 @@
-"""A state machine that spawns, orders, re-tasks, pins, walls and ticks at random, while the referee watches."""
+"""A state machine that does to a world whatever a program may do, and what it may not, while the referee watches.
+
+It runs for every planner and for every option, on small maps. For longer runs, by hand:
+
+    WEND_MACHINE_EXAMPLES=2000 NUMBA_BOUNDSCHECK=1 python -m pytest -n auto tests/properties/test_world_machine.py
+"""
 
 from __future__ import annotations
+
+import copy
+import math
+import os
+import pickle
+import tempfile
+import threading
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,24 +21,59 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from wend import ALGORITHMS, Grid, World
+from tests.golden.runs import OPTIONS
+from tests.interrupts import Interrupt
+from wend import ALGORITHMS, Grid, World, create, warm_up
+from wend.errors import InUseError, WendError
 from wend.kernel import NO_AGENT, NO_CELL
 from wend.world.referee import judge_trace
 
-WIDTH, HEIGHT = 9, 7
-places = st.tuples(st.integers(0, WIDTH - 1), st.integers(0, HEIGHT - 1))
+EXAMPLES = int(os.environ.get("WEND_MACHINE_EXAMPLES", "0"))    # 0: as many as below
+
+SIZES = ((9, 7), (9, 7), (9, 7), (9, 7), (1, 1), (12, 1), (1, 9), (2, 2), (8, 2), (2, 7), (3, 3), (3, 8))
+CORRIDORS = """
+    @@@@.@@@@
+    .........
+    @@@@.@@@@
+    @@@@.@...
+    .........
+    @.@@@@@.@
+    @.......@
+"""
+OLD_OPTIONS: list[tuple[str, dict[str, Any]]] = [(key, dict(options)) for key, options in OPTIONS]
+MORE_OPTIONS: list[tuple[str, dict[str, Any]]] = [
+    ("ca", {"max_states": 100, "forbid_cross": True}),
+    ("far", {"flow": "none", "commit": "slide"}),
+    ("bmaa", {"expansions": 3, "moves": 2, "vision": 3.5, "flow": "local"}),
+    ("bmaa", {"vision": math.inf, "threads": 3, "heuristic": "blocks"}),
+    ("mapp", {"alternates_folder": "a folder of its own"}),
+    ("weave", {"abstraction": 1}),
+]
+MACHINES = OLD_OPTIONS + MORE_OPTIONS
+
+small = st.integers(0, 63)
+spots = st.tuples(small, small)         # a place, once it is folded onto the map
+NO_PLACES = ((99, 0), (-1, 0), (0.5, 0), (math.nan, 0), "ab", (0, 0, 0), 7)
+NO_AGENTS = (999, -1, 0.5, "0", None, True)
 
 
 class WorldMachine(RuleBasedStateMachine):
     """What a program may do to a world, in any order. A violation raises inside `tick`."""
 
     algorithm = "lra"
+    options: dict[str, Any] = {}        # noqa: RUF012
 
-    @initialize(seed=st.integers(0, 2**16), connectivity=st.sampled_from([4, 8]), crowd=st.integers(0, 24))
-    def begin(self, seed: int, connectivity: int, crowd: int) -> None:
+    @initialize(
+        seed=st.integers(0, 2**16), size=st.sampled_from([*SIZES, None]), crowd=st.integers(0, 24),
+        rules=st.sampled_from([{"connectivity": 4}, {}, {"corner_cutting": True}]),
+    )  # fmt: skip
+    def begin(self, seed: int, size: tuple[int, int] | None, crowd: int, rules: dict[str, Any]) -> None:
         draw = np.random.default_rng(seed)
-        grid = Grid(draw.random((HEIGHT, WIDTH)) < 0.8, connectivity=connectivity)
-        self.world = World(grid, self.algorithm, seed=seed)
+        if size is None:
+            grid = Grid.from_text(CORRIDORS, **rules)
+        else:
+            grid = Grid(draw.random((size[1], size[0])) < (0.8 if min(size) > 2 else 0.95), **rules)
+        self.world = World(grid, create(self.algorithm, **self.options), seed=seed)
         self.there: set[int] = set()
         self.mine: set[int] = set()
         self.announced: dict[int, tuple[int, int]] = {}
@@ -33,43 +81,79 @@ class WorldMachine(RuleBasedStateMachine):
         for start, goal in zip(starts.tolist(), goals.tolist(), strict=True):
             self.there.add(self.world.add(grid.xy(start), grid.xy(goal)))
 
+    def place(self, spot: tuple[int, int]) -> tuple[int, int]:
+        return spot[0] % self.world.grid.width, spot[1] % self.world.grid.height
+
     def vacant(self, place: tuple[int, int]) -> bool:
         cell = self.world.grid.cell(*place)
         is_empty = self.world.state.occupant[cell] == NO_AGENT and place not in self.announced.values()
         return self.world.grid.is_free(place) and is_empty
 
-    @rule(at=places, goal=places, controlled=st.booleans(), pinned=st.booleans())
-    def add(self, at, goal, controlled, pinned) -> None:
+    def fingerprint(self) -> tuple[Any, ...]:
+        """All that a call may change."""
+        world = self.world
+        return (
+            world.state_hash(), world.grid.digest(), world.grid.component.tolist(), world.ticks, world.expansions,
+            [array.tolist() for array in world.state.agents], world.state.occupant.tolist(), dict(world._announced),
+            [(world.agent_state(agent), world.goal(agent), world.waypoints(agent)) for agent in sorted(self.there)],
+            len(world.trace().events),
+        )  # fmt: skip
+
+    def follow(self) -> None:
+        """Learn from the world what an interrupted call came to."""
+        cells = self.world.state.agents.cell
+        self.there = {agent for agent in range(self.world.agents) if cells[agent] != NO_CELL}
+        xy = self.world.grid.xy
+        self.announced = {agent: xy(cell) for agent, cell in self.world._announced.items()}
+
+    @rule(at=spots, goal=spots, controlled=st.booleans(), pinned=st.booleans(), wrap=st.booleans())
+    def add(self, at, goal, controlled, pinned, wrap) -> None:
+        at, goal = self.place(at), self.place(goal)
         if self.vacant(at) and len(self.there) < 30:
-            agent = self.world.add(at, goal, controlled=controlled, pinned=pinned)
+            place = np.array if wrap else tuple
+            flag = np.bool_ if wrap else bool
+            agent = self.world.add(place(at), place(goal), controlled=flag(controlled), pinned=flag(pinned))
             self.there.add(agent)
             if not controlled:
                 self.mine.add(agent)
 
     @precondition(lambda self: self.there)
-    @rule(data=st.data())
-    def remove(self, data) -> None:
+    @rule(data=st.data(), wrap=st.booleans())
+    def remove(self, data, wrap) -> None:
         agent = data.draw(st.sampled_from(sorted(self.there)))
-        self.world.remove(agent)
+        self.world.remove(np.int32(agent) if wrap else agent)
         self.there.discard(agent)
         self.mine.discard(agent)
         self.announced.pop(agent, None)
 
+    @rule()
+    def remove_all(self) -> None:
+        for agent in sorted(self.there):
+            self.world.remove(agent)
+        self.there.clear()
+        self.mine.clear()
+        self.announced.clear()
+
     @precondition(lambda self: self.there)
-    @rule(data=st.data(), goal=places)
-    def order(self, data, goal) -> None:
-        agent = data.draw(st.sampled_from(sorted(self.there)))
-        answer = self.world.order(agent, goal)
+    @rule(data=st.data(), goal=spots, wrap=st.booleans())
+    def order(self, data, goal, wrap) -> None:
+        agent, goal = data.draw(st.sampled_from(sorted(self.there))), self.place(goal)
+        answer = self.world.order(np.int64(agent), np.array(goal)) if wrap else self.world.order(agent, goal)
         assert self.world.grid.reachable(self.world.position(agent), answer.goal)
         assert answer.reachable == self.world.grid.reachable(self.world.position(agent), goal)
 
+    @rule(goal=spots)
+    def share_a_goal(self, goal) -> None:
+        for agent in sorted(self.there):
+            self.world.order(agent, self.place(goal))
+
     @precondition(lambda self: self.there - self.mine)
-    @rule(data=st.data(), place=places, mode=st.sampled_from(["move", "attack_move"]))
-    def order_group(self, data, place, mode) -> None:
-        theirs = sorted(self.there - self.mine)
+    @rule(data=st.data(), spot=spots, mode=st.sampled_from(["move", "attack_move"]), wrap=st.booleans())
+    def order_group(self, data, spot, mode, wrap) -> None:
+        place, theirs = self.place(spot), sorted(self.there - self.mine)
         group = data.draw(st.lists(st.sampled_from(theirs), min_size=1, max_size=12, unique=True))
         before = {agent: self.world.goal(agent) for agent in self.there}
-        answers = self.world.order_group(group, place, mode)
+        answers = self.world.order_group(np.array(group) if wrap else group, place, mode)
         assert [answer.agent for answer in answers] == group
         assert len({answer.goal for answer in answers}) == len(group)
         for answer in answers:
@@ -80,33 +164,113 @@ class WorldMachine(RuleBasedStateMachine):
         assert all(self.world.goal(agent) == before[agent] for agent in self.there.difference(group))
 
     @precondition(lambda self: self.there)
-    @rule(data=st.data(), pinned=st.booleans())
-    def pin(self, data, pinned) -> None:
-        self.world.pin(data.draw(st.sampled_from(sorted(self.there))), pinned)
+    @rule(data=st.data(), pinned=st.booleans(), wrap=st.booleans())
+    def pin(self, data, pinned, wrap) -> None:
+        self.world.pin(data.draw(st.sampled_from(sorted(self.there))), np.bool_(pinned) if wrap else pinned)
 
     @precondition(lambda self: self.mine)
-    @rule(data=st.data())
-    def move(self, data) -> None:
+    @rule(data=st.data(), wrap=st.booleans())
+    def move(self, data, wrap) -> None:
         agent = data.draw(st.sampled_from(sorted(self.mine)))
         steps = [p for p in self.world.grid.neighbours(self.world.position(agent)) if self.vacant(p)]
         if steps:
             self.announced[agent] = data.draw(st.sampled_from(steps))
-            self.world.move(agent, self.announced[agent])
+            self.world.move(agent, np.array(self.announced[agent]) if wrap else self.announced[agent])
 
-    @rule(place=places)
-    def block(self, place) -> None:
-        if self.vacant(place):
-            self.world.block([place])
+    @rule(walls=st.lists(spots, max_size=3), wrap=st.booleans())
+    def block(self, walls, wrap) -> None:
+        places = [place for place in map(self.place, walls) if self.vacant(place)]
+        cancelled = self.world.block(np.array(places) if wrap else places)
+        for agent in cancelled:
+            del self.announced[agent]
+        for agent, to in self.announced.items():
+            here = self.world.position(agent)
+            assert to in (here, *self.world.grid.neighbours(here))
 
-    @rule(place=places)
-    def unblock(self, place) -> None:
-        self.world.unblock([place])
+    @rule(walls=st.lists(spots, max_size=3))
+    def unblock(self, walls) -> None:
+        self.world.unblock(map(self.place, walls))
 
-    @rule(ticks=st.integers(1, 20), budget=st.none() | st.integers(1, 60))
-    def tick(self, ticks, budget) -> None:
+    @rule(ticks=st.integers(1, 20), budget=st.none() | st.integers(1, 60), wrap=st.booleans())
+    def tick(self, ticks, budget, wrap) -> None:
         for _ in range(ticks):
-            self.world.tick(budget=budget)
+            self.world.tick(budget=budget if budget is None or not wrap else np.int32(budget))
             self.announced.clear()
+
+    @rule(data=st.data(), spot=spots)
+    def fail(self, data, spot) -> None:
+        """A call that is refused changes nothing."""
+        world, place = self.world, self.place(spot)
+        agent = data.draw(st.sampled_from(sorted(self.there))) if self.there else 0
+        no_place, no_agent = data.draw(st.sampled_from(NO_PLACES)), data.draw(st.sampled_from(NO_AGENTS))
+        calls = [
+            lambda: world.add(no_place), lambda: world.add(place, no_place), lambda: world.add(place, pinned="no"),
+            lambda: world.remove(no_agent), lambda: world.order(agent, no_place), lambda: world.order(no_agent, place),
+            lambda: world.order_group([agent, no_agent], place), lambda: world.order_group([agent, agent], place),
+            lambda: world.order_group([agent], place, "fly"), lambda: world.order_group([agent], no_place),
+            lambda: world.pin(agent, "no"), lambda: world.pin(no_agent), lambda: world.move(no_agent, place),
+            lambda: world.move(agent, no_place), lambda: world.block([place, no_place]),
+            lambda: world.block([place, world.position(agent)]), lambda: world.unblock([place, no_place]),
+            lambda: world.tick(budget=0), lambda: world.tick(budget=1.5), lambda: world.tick(budget_ms=math.nan),
+        ]  # fmt: skip
+        call, before = data.draw(st.sampled_from(calls)), self.fingerprint()
+        with pytest.raises(WendError):
+            call()
+        assert self.fingerprint() == before
+
+    @rule(data=st.data(), lines=st.integers(1, 300), spot=spots)
+    def interrupt(self, data, lines, spot) -> None:
+        """A call that is interrupted happened or did not; the invariant and the judge of the trace say if it is whole.
+
+        A tick that did not happen leaves everything as it was.
+        """
+        world, place = self.world, self.place(spot)
+        calls: list[Any] = [world.tick, world.tick, world.tick, lambda: world.unblock([place])]
+        if self.vacant(place):
+            calls.append(lambda: world.block([place]))
+        if self.there:
+            agent = data.draw(st.sampled_from(sorted(self.there)))
+            calls += [lambda: world.order(agent, place), lambda: world.pin(agent)]
+        if theirs := sorted(self.there - self.mine):
+            calls.append(lambda: world.order_group(theirs, place, "attack_move"))
+        call, before = data.draw(st.sampled_from(calls)), self.fingerprint()
+        Interrupt(lines).during(call)
+        if call == world.tick and world.ticks == before[3]:
+            assert self.fingerprint() == before
+        self.follow()
+
+    @rule(copied=st.sampled_from([copy.deepcopy, lambda world: pickle.loads(pickle.dumps(world))]))
+    def go_on_with_a_copy(self, copied) -> None:
+        before, old = self.fingerprint(), self.world
+        self.world = copied(old)
+        assert self.fingerprint() == before
+        old.block([place for place in [self.place((3, 3))] if self.vacant(place)])      # which is not seen by the copy
+        assert self.fingerprint() == before
+
+    @rule()
+    def tick_in_another_thread(self) -> None:
+        """A world may be handed on to another thread; one that calls in the middle of a tick is turned away."""
+        world, plan = self.world, self.world.planner.plan
+        refused: list[bool] = []
+
+        def call() -> None:
+            for attempt in (world.tick, lambda: world.unblock([(0, 0)])):
+                try:
+                    attempt()
+                except InUseError:
+                    refused.append(True)
+
+        def plan_and_be_disturbed(*arguments: Any) -> None:
+            run_in_a_thread(call)
+            plan(*arguments)
+
+        world.planner.plan = plan_and_be_disturbed      # type: ignore[method-assign]
+        try:
+            run_in_a_thread(world.tick)
+        finally:
+            del world.planner.plan      # type: ignore[method-assign]
+        assert refused == [True, True]
+        self.announced.clear()
 
     @invariant()
     def nobody_is_lost(self) -> None:
@@ -128,18 +292,56 @@ class WorldMachine(RuleBasedStateMachine):
     def teardown(self) -> None:
         if hasattr(self, "world"):
             trace = self.world.trace()
+            assert trace.ticks == self.world.ticks
             assert judge_trace(trace) == []
             last = trace.positions()[-1]
             for agent in self.there:
                 assert last[agent] == self.world.state.agents.cell[agent]
 
 
+def run_in_a_thread(call: Any) -> None:
+    """Run a call in a thread of its own, and raise what it raises."""
+    raised: list[BaseException] = []
+
+    def guarded() -> None:
+        try:
+            call()
+        except BaseException as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=guarded)
+    thread.start()
+    thread.join()
+    if raised:
+        raise raised[0]
+
+
+def test_every_option_is_tried() -> None:
+    """Both values of each flag, all choices, and for each number one that is not the default."""
+    for algorithm in ALGORITHMS.values():
+        tried = [vars(create(key, **options)) for key, options in MACHINES
+                 if ALGORITHMS[key].where == algorithm.where]  # fmt: skip
+        for declared in algorithm.planner_class().parameters():
+            values = {values[declared.name] for values in tried}
+            if declared.type is bool:
+                assert values == {False, True}, (algorithm.key, declared.name)
+            elif declared.choices:
+                assert values == set(declared.choices), (algorithm.key, declared.name)
+            else:
+                assert len(values | {declared.default}) > 1, (algorithm.key, declared.name)
+
+
 @pytest.mark.small
-@pytest.mark.parametrize("key", [key for key, entry in ALGORITHMS.items() if entry.online])
-def test_whatever_happens_no_rule_is_broken_and_nobody_is_lost(key: str) -> None:
-    machine = type("Machine", (WorldMachine,), {"algorithm": key})
-    machine.TestCase.settings = settings(
-        max_examples=100, stateful_step_count=40, deadline=None, derandomize=True,
-        suppress_health_check=[HealthCheck.too_slow],
-    )  # fmt: skip
-    machine.TestCase().runTest()
+@pytest.mark.parametrize(("key", "options"), MACHINES, ids=str)
+def test_whatever_happens_no_rule_is_broken_and_nobody_is_lost(key: str, options: dict[str, Any]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        if "alternates_folder" in options:
+            options = {**options, "alternates_folder": folder}
+        warm_up(create(key, **options))
+        machine = type("Machine", (WorldMachine,), {"algorithm": key, "options": options})
+        machine.TestCase.settings = settings(
+            max_examples=EXAMPLES or (100 if ALGORITHMS[key].online and not options else 25),
+            stateful_step_count=40, deadline=None, derandomize=not EXAMPLES, database=None,
+            suppress_health_check=[HealthCheck.too_slow],
+        )  # fmt: skip
+        machine.TestCase().runTest()

@@ -21,6 +21,7 @@ from wend.errors import ParameterError
 from wend.groups.orders import GroupOrder, Order, paths_to, shortened
 from wend.groups.routes import NO_PATH, Cells, Routes
 from wend.groups.slots import slots_for
+from wend.journal import Journal
 from wend.kernel import NO_CELL
 from wend.maps.terrain import Point
 from wend.planners.base import State
@@ -42,7 +43,8 @@ class Errand(NamedTuple):
 class Commander:
     """The group orders of one world."""
 
-    def __init__(self, state: State, routes: Routes) -> None:
+    def __init__(self, state: State, routes: Routes, journal: Journal) -> None:
+        self._journal = journal
         self._state = state
         self._routes = routes
         self._orders: dict[int, GroupOrder] = {}        # the group order that an agent is under
@@ -65,17 +67,24 @@ class Commander:
         xy = self._state.grid.xy
         return Order(agent, xy(int(self._routes.asked[agent])), xy(int(self._routes.goal[agent])))
 
+    @property
+    def has_orders(self) -> bool:
+        """Whether any agent is under a group order."""
+        return bool(self._orders)
+
     def leads(self, agent: int) -> bool:
         """Whether an agent is under a group order."""
         return agent in self._orders
 
     def drop(self, agent: int) -> None:
         """An agent is under no group order any more."""
-        self._orders.pop(agent, None)
+        if agent in self._orders:
+            self._journal.keep_item(self._orders, agent)
+            del self._orders[agent]
 
     def advance(self) -> list[int]:
         """Let agents that have come to a waypoint head for the next; return these agents."""
-        return self._routes.advance(self._state.grid.tables, self._state.agents) if self._orders else []
+        return self._routes.advance(self._state.grid.tables, self._state.agents)
 
     def settle(self, waited: Cells) -> Iterator[Errand]:
         """Let agents that wait near their slots exchange them with those of their group that are in the way.
@@ -84,8 +93,6 @@ class Commander:
         other, and the first to arrive may have walled in a slot: it moves on to that one, farther in, and leaves its
         own to the agent that waits. If that does not help, near is near enough.
         """
-        if not self._orders:
-            return
         grid, agents, goals = self._state.grid, self._state.agents, self._routes.goal
         is_due = (waited > 0) & (waited % EXCHANGE_AFTER_TICKS == 0)
         for agent in np.flatnonzero(is_due & (agents.cell != goals) & (agents.goal == goals)).tolist():
@@ -116,7 +123,7 @@ class Commander:
         """
         for order, members in self._by_order(misled).items():
             yield from self._plan(order, members)
-        cut = self._routes.cut(self._state.grid.tables, self._state.agents) if self._orders else []
+        cut = self._routes.cut(self._state.grid.tables, self._state.agents) if self.has_orders else []
         for order, members in self._by_order(cut).items():
             yield from self._plan(order, members, keep_slots=True)
 
@@ -142,6 +149,7 @@ class Commander:
             paths = paths_to(grid, starts, grid.cell(*target), order.mode)
             slots = self._routes.goal[part] if keep_slots else slots_for(grid, paths, taken)
             for agent, cell, path in zip(part, slots.tolist(), paths, strict=True):
+                self._journal.keep_item(self._orders, agent)
                 self._orders[agent] = order
                 slot = grid.xy(cell)
                 asked = slot if target == order.target else order.target

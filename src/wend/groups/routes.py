@@ -18,6 +18,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wend.journal import Journal
 from wend.kernel import NO_CELL, jit
 from wend.kernel.arrays import ahead, allocate, grown, int32
 from wend.maps.terrain import GridTables
@@ -48,7 +49,8 @@ class Errands(NamedTuple):
 class Routes:
     """The errands of a world's agents."""
 
-    def __init__(self) -> None:
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
         self._errands = allocate(Errands, agents=0, cells=0)
         self._agents = 0
 
@@ -71,15 +73,20 @@ class Routes:
 
     def add_agent(self) -> None:
         """There is one more agent."""
+        self._journal.keep_attribute(self, "_errands")
+        self._journal.keep_attribute(self, "_agents")
+        if self._agents == self._errands.goal.size:
+            self._errands = grown(self._errands, agents=ahead(self._agents, self._agents + 1))
         self._agents += 1
-        if self._agents > self._errands.goal.size:
-            self._errands = grown(self._errands, agents=ahead(self._errands.goal.size, self._agents))
 
     def aim(self, agent: int, asked: int, goal: int, path: Cells) -> int:
         """Send an agent to a goal along a path, which counts only if it has a waypoint; return where it heads first."""
         if path.size > self._errands.path.shape[1]:
+            self._journal.keep_attribute(self, "_errands")
             self._errands = grown(self._errands, cells=ahead(self._errands.path.shape[1], path.size))
         errands = self._errands
+        for array in errands:
+            self._journal.keep(array, agent)
         errands.asked[agent], errands.goal[agent] = asked, goal
         errands.path[agent, : path.size] = path
         errands.length[agent] = path.size if path.size > SPACING else 0
@@ -87,8 +94,13 @@ class Routes:
         return int(path[SPACING]) if path.size > SPACING else goal
 
     def advance(self, tables: GridTables, agents: Agents) -> list[int]:
-        """Let agents that have come to a waypoint head for the next; return these agents. Mutates: agents.goal."""
-        count = _advance(tables, agents.cell, agents.goal, self._errands)
+        """Let agents that have come to a waypoint head for the next; return these agents. Mutates: agents.goal.
+
+        A pinned agent that stands on its goal has no more waypoints: it must not leave.
+        """
+        for array in (agents.goal, self._errands.waypoint, self._errands.length):
+            self._journal.keep(array)
+        count = _advance(tables, agents, self._errands)
         found: list[int] = self._errands.found[:count].tolist()
         return found
 
@@ -124,16 +136,23 @@ def in_sight(tables, here, there):
 
 
 @jit
-def _advance(tables, cell, heading, errands):
+def _advance(tables, agents, errands):
     """Let agents that have come to a waypoint head for the next; return how many did, and list them in `found`.
 
-    An agent that is nearer to a later waypoint than to its own, and sees it, heads for that one. `heading`
-    (int32[agents]) is where each agent wants to be for now. Mutates: heading, errands.
+    An agent that is nearer to a later waypoint than to its own, and sees it, heads for that one.
+    Mutates: agents.goal, errands.
     """
+    heading = agents.goal
     count = 0
-    for agent in range(cell.size):
-        length, due, here = errands.length[agent], errands.waypoint[agent], cell[agent]
+    for agent in range(agents.cell.size):
+        length, due, here = errands.length[agent], errands.waypoint[agent], agents.cell[agent]
         if length == 0 or here == NO_CELL:
+            continue
+        if agents.pinned[agent] and here == errands.goal[agent]:
+            heading[agent] = here
+            errands.length[agent] = 0
+            errands.found[count] = agent
+            count += 1
             continue
         near = _moves_between(tables.width, here, errands.path[agent, due])
         for k in range(LOOK_AHEAD - 1, -1, -1):

@@ -121,13 +121,18 @@ class Components:
     def __init__(self, tables: GridTables, free: NDArray[np.bool_]) -> None:
         """Label the map; `free` says of each cell whether it is passable."""
         self.label = np.empty(free.size, dtype=np.int32)        # int32[cells] NO_COMPONENT where blocked
+        self.sizes: dict[int, int] = {}                         # cells by label
         self._queue = np.empty(free.size, dtype=np.int32)
-        sizes = np.empty(free.size, dtype=np.int32)
-        count = _label_all(tables, free, self.label, sizes, self._queue)
-        self.sizes: dict[int, int] = dict(enumerate(sizes[:count].tolist()))      # cells by label
-        self._next_label = int(count)
         self._race: _Race | None = None
         self._repairs = 0
+        self.relabel(tables, free)
+
+    def relabel(self, tables: GridTables, free: NDArray[np.bool_]) -> None:
+        """Label the whole map anew."""
+        sizes = np.empty(free.size, dtype=np.int32)
+        count = _label_all(tables, free, self.label, sizes, self._queue)
+        self.sizes = dict(enumerate(sizes[:count].tolist()))
+        self._next_label = int(count)
 
     def copy(self) -> Components:
         """An independent copy."""

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from wend import arguments
 from wend.errors import MapError
 from wend.maps.components import NO_COMPONENT, Components
 from wend.maps.movingai import write_map
@@ -40,25 +41,31 @@ class Grid:
 
     def __init__(self, passable: ArrayLike, *, connectivity: int = 8, corner_cutting: bool = False) -> None:
         """Take a boolean array of rows, True where a unit may stand. The array is copied."""
-        free = np.array(passable, dtype=np.bool_, order="C")
+        try:
+            free = np.array(passable, dtype=np.bool_, order="C")
+        except (TypeError, ValueError):
+            raise MapError("a map is a non-empty 2-D array of rows, all of the same length") from None
         if free.ndim != 2 or free.size == 0:
             raise MapError(f"a map is a non-empty 2-D array of rows, not an array of shape {free.shape}")
         if free.size > 2**31 - 1:
             raise MapError(f"a map of {free.shape[1]} x {free.shape[0]} cells is more than 32-bit cells can number")
-        if connectivity not in (4, 8):
-            raise MapError(f"connectivity is 4 or 8, not {connectivity!r}")
-        if corner_cutting and connectivity == 4:
+        self.connectivity = arguments.whole(connectivity, "connectivity")
+        self.corner_cutting = arguments.flag(corner_cutting, "corner_cutting")
+        if self.connectivity not in (4, 8):
+            raise MapError(f"connectivity is 4 or 8, not {self.connectivity}")
+        if self.corner_cutting and self.connectivity == 4:
             raise MapError("corner_cutting needs diagonals, and connectivity 4 has none")
         self.height, self.width = (int(n) for n in free.shape)
-        self.connectivity = connectivity
-        self.corner_cutting = bool(corner_cutting)
-        self._free = free.ravel()
-        self.tables = make_tables(free, connectivity=connectivity, corner_cutting=self.corner_cutting)
-        self._components = Components(self.tables, self._free)
+        # bool[cells] what edits keep up to date. Those who need it for long keep this very array and no view of it: a
+        # deep copy or a pickle then holds one array too, where a view would become an array of its own.
+        self.free = free.ravel()
+        self.tables = make_tables(free, connectivity=self.connectivity, corner_cutting=self.corner_cutting)
+        self._components = Components(self.tables, self.free)
 
     @classmethod
     def from_text(cls, drawing: str, *, connectivity: int = 8, corner_cutting: bool = False) -> Grid:
         """Read a drawing, a line per row: `.` `G` `S` passable, `@` `O` `T` `W` `#` blocked. Indentation is ignored."""
+        arguments.instance(drawing, "drawing", str, "a text")
         rows = [line.strip() for line in drawing.strip().splitlines()]
         for y, row in enumerate(rows):
             if len(row) != len(rows[0]):
@@ -78,7 +85,7 @@ class Grid:
         """An independent copy; edits to one are not seen by the other."""
         twin = object.__new__(Grid)
         twin.__dict__.update(self.__dict__)
-        twin._free = self._free.copy()
+        twin.free = self.free.copy()
         twin.tables = self.tables._replace(moves=self.tables.moves.copy())
         twin._components = self._components.copy()
         return twin
@@ -97,41 +104,49 @@ class Grid:
     @property
     def passable(self) -> NDArray[np.bool_]:
         """The terrain as rows, True where a unit may stand; a read-only view."""
-        view = self._free.reshape(self.height, self.width)
+        view = self.free.reshape(self.height, self.width)
         view.flags.writeable = False
         return view
 
     def cell(self, x: int, y: int) -> int:
         """The cell at column x, row y."""
+        if type(x) is not int or type(y) is not int:
+            x, y = arguments.point((x, y), "(x, y)")
         if not (0 <= x < self.width and 0 <= y < self.height):
             raise MapError(f"({x}, {y}) is off the map, which is {self.width} x {self.height}")
-        return int(y) * self.width + int(x)
+        return y * self.width + x
+
+    def cell_at(self, point: Point, name: str = "point") -> int:
+        """The cell of a point; an error names the argument that it was given as."""
+        return self.cell(*arguments.point(point, name))
 
     def xy(self, cell: int) -> Point:
         """Column and row of a cell."""
-        if not 0 <= cell < self.size:
+        if type(cell) is not int:
+            cell = arguments.whole(cell, "cell")
+        if not 0 <= cell < self.width * self.height:
             raise MapError(f"cell {cell} is off the map, which has {self.size} cells")
-        return int(cell) % self.width, int(cell) // self.width
+        return cell % self.width, cell // self.width
 
     def is_free(self, point: Point) -> bool:
         """Whether a unit may stand there; False off the map too."""
-        x, y = point
-        return 0 <= x < self.width and 0 <= y < self.height and bool(self._free[y * self.width + x])
+        x, y = arguments.point(point, "point")
+        return 0 <= x < self.width and 0 <= y < self.height and bool(self.free[y * self.width + x])
 
-    def free_cell(self, point: Point) -> int:
+    def free_cell(self, point: Point, name: str = "point") -> int:
         """The cell of a point where a unit may stand; an error that says why otherwise."""
-        cell = self.cell(*point)
-        if not self._free[cell]:
-            raise MapError(f"({point[0]}, {point[1]}) is in a wall")
+        cell = self.cell_at(point, name)
+        if not self.free[cell]:
+            raise MapError(f"{self.xy(cell)} is in a wall")
         return cell
 
     def free_cells(self) -> NDArray[np.int32]:
         """All passable cells, ascending."""
-        return np.flatnonzero(self._free).astype(np.int32)
+        return np.flatnonzero(self.free).astype(np.int32)
 
     def neighbours(self, point: Point) -> list[Point]:
         """Where one legal move leads, cardinals first."""
-        return [self.xy(cell) for cell in self._around(self.cell(*point))]
+        return [self.xy(cell) for cell in self._around(self.cell_at(point))]
 
     # --- components ------------------------------------------------------------------------------------------------
 
@@ -142,8 +157,8 @@ class Grid:
 
     def reachable(self, a: Point, b: Point) -> bool:
         """Whether a path joins the two, in O(1)."""
-        label = int(self.component[self.cell(*a)])
-        return label != NO_COMPONENT and label == int(self.component[self.cell(*b)])
+        label, other = int(self.component[self.cell_at(a, "a")]), int(self.component[self.cell_at(b, "b")])
+        return label == other != NO_COMPONENT
 
     def largest_component(self) -> NDArray[np.int32]:
         """The cells of the largest component, ascending; of equal ones, that of the lowest label."""
@@ -158,28 +173,39 @@ class Grid:
 
     def nearest_reachable(self, start: Point, target: Point) -> Point:
         """The place reachable from `start` that is nearest to `target` by straight distance: itself, if reachable."""
-        label = int(self.component[self.free_cell(start)])
-        x, y = int(target[0]), int(target[1])
+        label = int(self.component[self.free_cell(start, "start")])
+        x, y = arguments.point(target, "target")
         if self.is_free((x, y)) and self.component[self.cell(x, y)] == label:
             return x, y
+        x, y = (min(max(far, -(2**30)), 2**30) for far in (x, y))      # the squares of larger numbers overflow
         return self.xy(self._components.nearest(self.width, label, x, y))
 
     # --- edits -----------------------------------------------------------------------------------------------------
 
     def block(self, points: Iterable[Point]) -> None:
         """Put walls on these cells."""
-        for cell in [self.cell(*point) for point in points]:
-            if self._free[cell]:
+        for cell in self.cells_at(points):
+            if self.free[cell]:
                 around = self._around(cell)
                 self._set_terrain(cell, False)
                 self._components.closed(self.tables, cell, around)
 
     def unblock(self, points: Iterable[Point]) -> None:
         """Make these cells passable."""
-        for cell in [self.cell(*point) for point in points]:
-            if not self._free[cell]:
+        for cell in self.cells_at(points):
+            if not self.free[cell]:
                 self._set_terrain(cell, True)
                 self._components.opened(self.tables, cell, self._around(cell))
+
+    def cells_at(self, points: Iterable[Point], name: str = "points") -> list[int]:
+        """The cells of some points; an error names the argument that they were given as."""
+        return [self.cell(x, y) for x, y in arguments.points(points, name)]
+
+    def take_back(self, cells: list[int], free: NDArray[np.bool_]) -> None:
+        """Give these cells back the terrain that they had before an edit, also if the edit stopped half-way."""
+        for cell, was_free in zip(cells, free.tolist(), strict=True):
+            self._set_terrain(cell, was_free)
+        self._components.relabel(self.tables, self.free)
 
     def _around(self, cell: int) -> list[int]:
         """Where one legal move leads."""
@@ -190,8 +216,8 @@ class Grid:
         """Open or close a cell, and recompute the neighbour table around it."""
         x, y = self.xy(cell)
         around = (x - 1, y - 1, x + 1, y + 1)
-        self._free[cell] = free
-        update_moves(self.tables.moves, self._free, self.width, self.connectivity == 8, self.corner_cutting, *around)
+        self.free[cell] = free
+        update_moves(self.tables.moves, self.free, self.width, self.connectivity == 8, self.corner_cutting, *around)
 
     # --- out -------------------------------------------------------------------------------------------------------
 
@@ -207,7 +233,7 @@ class Grid:
     def digest(self) -> str:
         """A hash of terrain and rules: equal digests, equal maps."""
         rules = f"{self.width} {self.height} {self.connectivity} {int(self.corner_cutting)}\n".encode()
-        return hashlib.blake2b(rules + np.packbits(self._free).tobytes(), digest_size=16).hexdigest()
+        return hashlib.blake2b(rules + np.packbits(self.free).tobytes(), digest_size=16).hexdigest()
 
     def __eq__(self, other: Any) -> bool:
         return isinstance(other, Grid) and self.digest() == other.digest()
@@ -215,5 +241,5 @@ class Grid:
     __hash__ = None     # type: ignore[assignment]      # a grid can be edited
 
     def __repr__(self) -> str:
-        free = int(self._free.sum())
+        free = int(self.free.sum())
         return f"<Grid {self.width}x{self.height}, {free} passable cells in {len(self._components.sizes)} components>"

@@ -50,7 +50,9 @@ def grown(mask: Mask, radius: int) -> Mask:
 
 
 def opened(mask: Mask, side: int) -> Mask:
-    """The part of the mask that full squares of that side cover."""
+    """The part of the mask that full squares of that side cover; none where the mask is narrower than that."""
+    if min(mask.shape) < side:
+        return np.zeros_like(mask)
     fits = window_sum(mask, side) == side * side
     return window_sum(np.pad(fits, side - 1), side) > 0
 

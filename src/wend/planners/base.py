@@ -18,6 +18,7 @@ each planner provides what applies to it.
 from __future__ import annotations
 
 import dataclasses
+import os
 import time
 import typing
 from abc import ABC, abstractmethod
@@ -28,6 +29,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wend import arguments
 from wend.errors import ParameterError, UnknownNameError
 from wend.kernel import NO_AGENT, NO_CELL
 from wend.kernel.arrays import flags, int32
@@ -36,6 +38,7 @@ from wend.maps.terrain import GridTables, Point
 
 _SLICE_EXPANSIONS = 2_000       # nodes expanded between two looks at the clock; about 0.2 ms
 _UNLIMITED = 2**62
+_LARGEST = 2**31 - 1            # of a whole number that is a parameter; kernels add to them and multiply them
 
 
 class Agents(NamedTuple):
@@ -119,13 +122,19 @@ class Budget:
     """
 
     def __init__(self, *, expansions: int | None = None, milliseconds: float | None = None) -> None:
-        if expansions is not None and expansions < 1:
-            raise ParameterError(f"a budget of {expansions} expansions per tick allows no search; give at least 1")
-        if milliseconds is not None and not milliseconds > 0:
-            raise ParameterError(f"a budget of {milliseconds} ms per tick allows no search; give more than 0")
         self.spent = 0      # expansions so far in this tick
-        self._expansions = _UNLIMITED if expansions is None else int(expansions)
-        self._deadline = None if milliseconds is None else time.perf_counter() + milliseconds / 1000
+        self._expansions = _UNLIMITED
+        self._deadline = None
+        if expansions is not None:
+            self._expansions = min(arguments.whole(expansions, "budget"), _UNLIMITED)
+            if self._expansions < 1:
+                few = self._expansions
+                raise ParameterError(f"a budget of {few} expansions per tick allows no search; give at least 1")
+        if milliseconds is not None:
+            seconds = arguments.number(milliseconds, "budget_ms") / 1000
+            if seconds <= 0:
+                raise ParameterError(f"a budget of {milliseconds} ms per tick allows no search; give more than 0")
+            self._deadline = time.perf_counter() + seconds
 
     def slice(self) -> int:
         """Expansions that may be made now; 0 when the tick's budget is used up."""
@@ -155,20 +164,24 @@ class Parameter:
         """Convert text or a number to the parameter's type; raise an error that says what is allowed."""
         try:
             parsed = _parse(self.type, value)
-        except (ValueError, OverflowError):
+        except (TypeError, ValueError, OverflowError, ParameterError):
             raise ParameterError(f"{self.name} is {self._describe()}, not {value!r}") from None
         too_small = self.minimum is not None and parsed < self.minimum
-        too_large = self.maximum is not None and parsed > self.maximum
+        too_large = self._most is not None and parsed > self._most
         if too_small or too_large or (self.choices is not None and parsed not in self.choices):
             raise ParameterError(f"{self.name} is {self._describe()}, not {value!r}")
         return parsed
+
+    @property
+    def _most(self) -> float | None:
+        return _LARGEST if self.maximum is None and self.type is int else self.maximum
 
     def _describe(self) -> str:
         if self.choices is not None:
             return "one of " + ", ".join(self.choices)
         kind = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}[self.type]
-        low = "" if self.minimum is None else f" from {self.minimum:g}"
-        high = "" if self.maximum is None else f" up to {self.maximum:g}"
+        low = "" if self.minimum is None else f" from {self.minimum:.10g}"
+        high = "" if self._most is None else f" up to {self._most:.10g}"
         return kind + low + high
 
 
@@ -178,7 +191,9 @@ def _parse(kind: type, value: Any) -> Any:
         if str(value).lower() not in known:
             raise ValueError
         return known[str(value).lower()]
-    if isinstance(value, bool) or (kind is int and isinstance(value, float) and not value.is_integer()):
+    if kind is int and not isinstance(value, str):
+        return arguments.whole(value, "it")
+    if isinstance(value, (bool, np.bool_)) or (kind is str and not isinstance(value, (str, os.PathLike))):
         raise ValueError
     parsed = kind(value)
     if kind is float and parsed != parsed:
@@ -217,8 +232,15 @@ class Planner(ABC):
 
     def bind(self, state: State, seed: int) -> None:
         """Start work in a world. Called once, before anything else."""
+        if hasattr(self, "state"):
+            name = type(self).__name__
+            raise ParameterError(f"this {name} is at work in a world already; make another one, one for each world")
         self.state = state
         self.seed = seed
+
+    def unbind(self) -> None:
+        """Forget the world, so that the planner can be bound again: a planner that was interrupted starts anew."""
+        vars(self).pop("state", None)
 
     @abstractmethod
     def plan(self, proposal: Proposal, budget: Budget) -> None:

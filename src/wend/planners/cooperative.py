@@ -155,7 +155,7 @@ class Cooperative(Planner):
     no_follow: bool = parameter(False, "a reserved cell stays so while it is being left, as in Silver's table")
     forbid_cross: bool = parameter(False, "no two diagonal moves cross")
     max_states: int = parameter(1_000_000, "states of space and time that one search may reach", minimum=100)
-    program_ticks: int = parameter(16, "ticks for which agents of the program are taken to stay", minimum=1)
+    program_ticks: int = parameter(16, "ticks that agents of the program are taken to stay", minimum=1, maximum=10_000)
 
     overlays: ClassVar[Mapping[str, Overlay]] = {
         "owner": Overlay("the agent that has reserved each cell and will be there first, -1 where there is none"),

@@ -7,7 +7,6 @@ grid's own rules of movement. An agent may start at its goal, and a cell may be 
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wend.errors import ProblemError
+from wend import arguments
+from wend.errors import ParameterError, ProblemError
 from wend.maps.grid import Grid
 from wend.maps.movingai import Scenario
 from wend.maps.terrain import Point
@@ -44,6 +44,9 @@ class Problem:
     seed: int | None = None     # what it was drawn from, if it was
 
     def __post_init__(self) -> None:
+        arguments.instance(self.grid, "grid", Grid, "a Grid")
+        arguments.instance(self.name, "name", str, "a text")
+        object.__setattr__(self, "seed", None if self.seed is None else arguments.whole(self.seed, "seed"))
         starts, goals = _cells("starts", self.starts), _cells("goals", self.goals)
         object.__setattr__(self, "starts", _checked(self.grid, "starts", starts))
         object.__setattr__(self, "goals", _checked(self.grid, "goals", goals))
@@ -66,12 +69,15 @@ class Problem:
         seed: int | None = None,
     ) -> Problem:
         """Make a problem from (x, y) pairs; agent i goes from the i-th start to the i-th goal."""
+        arguments.instance(grid, "grid", Grid, "a Grid")
         return cls(grid, _cells_of_points(grid, "starts", starts), _cells_of_points(grid, "goals", goals), name, seed)
 
     @classmethod
     def from_scen(cls, grid: Grid, scenario: Scenario, *, agents: int) -> Problem:
         """Take the first rows of a scenario, one per agent, as the MAPF benchmarks do."""
-        rows = scenario.first(operator.index(agents)).rows
+        arguments.instance(grid, "grid", Grid, "a Grid")
+        arguments.instance(scenario, "scenario", Scenario, "a Scenario")
+        rows = scenario.first(arguments.whole(agents, "agents")).rows
         for number, row in enumerate(rows, start=1):
             if row.width is not None and (row.width, row.height) != (grid.width, grid.height):
                 raise ProblemError(
@@ -115,10 +121,10 @@ class Problem:
 def _cells_of_points(grid: Grid, what: str, points: Iterable[Point]) -> NDArray[np.int32]:
     """Turn points into cells. A point off the map is refused here, because its cell would be some other point's."""
     cells = []
-    for agent, point in enumerate(points):
+    for agent, point in enumerate(arguments.series(points, what, "points (x, y)")):
         try:
-            x, y = (operator.index(coordinate) for coordinate in point)
-        except (TypeError, ValueError):
+            x, y = arguments.point(point, what)
+        except ParameterError:
             raise ProblemError(f"agent {agent} {_VERBS[what]} {point!r}, which is no (x, y) of whole numbers") from None
         if not (0 <= x < grid.width and 0 <= y < grid.height):
             size = f"{grid.width} x {grid.height}"
@@ -128,7 +134,10 @@ def _cells_of_points(grid: Grid, what: str, points: Iterable[Point]) -> NDArray[
 
 
 def _cells(what: str, given: ArrayLike) -> NDArray[np.int64]:
-    cells = np.asarray(given)
+    try:
+        cells = np.asarray(given)
+    except ValueError:
+        cells = np.zeros((0, 0))
     if cells.ndim != 1 or (cells.size and cells.dtype.kind not in "iu"):
         raise ProblemError(f"{what} must be a flat array of cells; for (x, y) pairs there is Problem.from_points")
     return cells.astype(np.int64)

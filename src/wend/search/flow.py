@@ -255,7 +255,7 @@ class Flow:
             raise ParameterError(f"a flow is {GLOBAL!r} or {LOCAL!r}, not {kind!r}")
         self._grid = grid
         self._kind = kind
-        self._free = grid.passable.ravel()
+        self._free = grid.free
         self._moves = np.zeros(grid.size, np.uint8)
         self._work = make_annotation(grid.size if kind == GLOBAL else 0)
         self._is_stale = True

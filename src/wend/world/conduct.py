@@ -41,27 +41,32 @@ class AgentIntent:
 class Conduct(NamedTuple):
     """How each agent has fared, with spare rows for agents to come."""
 
-    waited: Annotated[np.ndarray, int32("agents")]                      # ticks since it last moved
+    moved_at: Annotated[np.ndarray, int32("agents")]                    # the tick in which it last moved, or came
     been_home: Annotated[np.ndarray, flags("agents")]                   # it has reached its goal since the last order
-    waits_for: Annotated[np.ndarray, int32("agents", fill=NO_AGENT)]    # the agent in its way, as the planner last said
+    nobody: Annotated[np.ndarray, int32("agents", fill=NO_AGENT)]       # it waits for none: what a proposal begins with
 
 
 @jit
-def carry_out(width, agents, goal, next_cell, occupant, conduct, codes):
-    """Move all agents at once, and note what they did. Mutates: agents.cell, occupant, conduct, codes."""
-    cell = agents.cell
-    for agent in range(cell.size):
-        if cell[agent] != NO_CELL:
-            occupant[cell[agent]] = NO_AGENT
-    for agent in range(cell.size):
-        here, there = cell[agent], next_cell[agent]
+def carry_out(width, tick, before, after, goal, cell, occupant, moved_at, been_home, codes):
+    """Move all agents at once, and note what they did. To do so again changes nothing.
+
+    `before` and `after` (int32[agents]) are the cells of all agents before this tick and after it.
+    Mutates: cell, occupant, moved_at, been_home, codes.
+    """
+    for agent in range(before.size):
+        if before[agent] != NO_CELL:
+            occupant[before[agent]] = NO_AGENT
+    for agent in range(before.size):
+        here, there = before[agent], after[agent]
         if here == NO_CELL:
             codes[agent] = ABSENT
             continue
         occupant[there] = agent
         codes[agent] = _CODE[there // width - here // width + 1, there % width - here % width + 1]
-        conduct.waited[agent] = conduct.waited[agent] + 1 if there == here else 0
-        conduct.been_home[agent] = conduct.been_home[agent] or there == goal[agent]
+        if there != here:
+            moved_at[agent] = tick
+        if there == goal[agent]:
+            been_home[agent] = True
         cell[agent] = there
 
 

@@ -22,28 +22,36 @@ class Recorder:
         """Begin with this map. Without a trace only the hash is kept."""
         self._grid = grid.copy()
         self._keeps_trace = keeps_trace
-        self._hash = b""
-        self._add_to_hash(grid.digest().encode())
+        self._hash = _joined(b"", grid.digest().encode())
         self._events: list[Event] = []
-        self._codes: list[NDArray[np.uint8]] = []       # by tick: what each agent did, see Trace.moves
-        self._plan_ms: list[float] = []                 # by tick
-        self._expansions: list[int] = []                # by tick
+        self._ticks: list[tuple[NDArray[np.uint8], float, int]] = []    # what each agent did, plan_ms, expansions
 
     def note(self, event: Event) -> None:
         """Something was done to the world between two ticks."""
-        self._add_to_hash(_TO_JSON.encode([event.tick, event.kind, event.agent, event.data]).encode())
+        self._hash = _joined(self._hash, _TO_JSON.encode([event.tick, event.kind, event.agent, event.data]).encode())
         if self._keeps_trace:
             self._events.append(event)
 
+    def mark(self) -> tuple[bytes, int]:
+        """Where the record is now, for `rewind`."""
+        return self._hash, len(self._events)
+
+    def rewind(self, hash_then: bytes, events_then: int) -> None:
+        """Forget the events since a mark."""
+        self._hash = hash_then
+        del self._events[events_then:]
+
+    def hash_with(self, cells: NDArray[np.int32]) -> bytes:
+        """What the hash will be after a tick that ends with the agents on these cells."""
+        return _joined(self._hash, cells.astype("<i4").tobytes())
+
     def note_tick(
-        self, cells: NDArray[np.int32], codes: NDArray[np.uint8], *, plan_ms: float, expansions: int
+        self, tick: int, hash_after: bytes, codes: NDArray[np.uint8], plan_ms: float, expansions: int
     ) -> None:
-        """A tick was made: where all agents stand now, what each of them did, and what planning took."""
-        self._add_to_hash(cells.astype("<i4").tobytes())
+        """A tick was made: what each agent did in it, and what planning took. To note it again changes nothing."""
+        self._hash = hash_after
         if self._keeps_trace:
-            self._codes.append(codes)
-            self._plan_ms.append(plan_ms)
-            self._expansions.append(expansions)
+            self._ticks[tick - 1 :] = [(codes, plan_ms, expansions)]
 
     def state_hash(self) -> str:
         """A hash of all that was noted."""
@@ -51,11 +59,13 @@ class Recorder:
 
     def trace(self, agents: int, meta: dict[str, Any]) -> Trace:
         """The trace of all that was noted, with so many agents."""
-        moves = np.full((len(self._codes), agents), ABSENT, dtype=np.uint8)
-        for tick, codes in enumerate(self._codes):
+        moves = np.full((len(self._ticks), agents), ABSENT, dtype=np.uint8)
+        for tick, (codes, _, _) in enumerate(self._ticks):
             moves[tick, : codes.size] = codes
-        plan_ms, expansions = np.array(self._plan_ms, np.float64), np.array(self._expansions, np.int64)
+        plan_ms = np.array([plan_ms for _, plan_ms, _ in self._ticks], np.float64)
+        expansions = np.array([expansions for _, _, expansions in self._ticks], np.int64)
         return Trace(self._grid, moves, list(self._events), plan_ms, expansions, meta)
 
-    def _add_to_hash(self, data: bytes) -> None:
-        self._hash = hashlib.blake2b(self._hash + data, digest_size=16).digest()
+
+def _joined(so_far: bytes, data: bytes) -> bytes:
+    return hashlib.blake2b(so_far + data, digest_size=16).digest()

@@ -8,6 +8,7 @@ import pytest
 from wend import Grid, Order
 from wend.groups.commander import EXCHANGE_AFTER_TICKS, SETTLE_AFTER_TICKS, Commander, Errand, should_exchange
 from wend.groups.routes import Routes
+from wend.journal import Journal
 from wend.kernel.arrays import allocate
 from wend.maps import generators as mapgen
 from wend.maps.terrain import Point
@@ -20,8 +21,8 @@ class Field:
     def __init__(self, grid: Grid, places: list[Point]) -> None:
         agents = allocate(Agents, agents=len(places))
         occupant = np.full(grid.size, -1, dtype=np.int32)
-        self.state, self.routes = State(grid, agents, occupant), Routes()
-        self.commander = Commander(self.state, self.routes)
+        self.state, self.routes = State(grid, agents, occupant), Routes(Journal())
+        self.commander = Commander(self.state, self.routes, Journal())
         for agent, place in enumerate(places):
             self.routes.add_agent()
             agents.cell[agent], agents.controlled[agent] = grid.cell(*place), True

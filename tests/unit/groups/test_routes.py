@@ -7,6 +7,7 @@ from tests.reference.waypoints import is_cut, next_waypoint, sees
 from wend import Grid
 from wend.groups.orders import paths_to
 from wend.groups.routes import SPACING, Routes, in_sight
+from wend.journal import Journal
 from wend.kernel.arrays import allocate
 from wend.planners.base import Agents
 
@@ -36,7 +37,7 @@ def test_waypoints_and_cuts_agree_with_the_reference(seed: int) -> None:
     cells = draw.permutation(grid.largest_component())
     starts, target = cells[:8].tolist(), int(cells[8])
     paths = paths_to(grid, starts, target, "move")
-    agents, routes = allocate(Agents, agents=8), Routes()
+    agents, routes = allocate(Agents, agents=8), Routes(Journal())
     agents.cell[:] = starts
     for agent, path in enumerate(paths):
         routes.add_agent()
@@ -64,7 +65,7 @@ def test_waypoints_and_cuts_agree_with_the_reference(seed: int) -> None:
 
 @pytest.mark.small
 def test_a_short_path_has_no_waypoint() -> None:
-    routes = Routes()
+    routes = Routes(Journal())
     routes.add_agent()
     assert routes.aim(0, 7, 5, np.arange(SPACING, dtype=np.int32)) == 5
     assert routes.waypoints(0).size == 0
@@ -73,7 +74,7 @@ def test_a_short_path_has_no_waypoint() -> None:
 
 @pytest.mark.small
 def test_agents_and_longer_paths_leave_the_routes_of_others_alone() -> None:
-    routes = Routes()
+    routes = Routes(Journal())
     for agent in range(200):
         routes.add_agent()
         routes.aim(agent, agent, 1000 + agent, np.arange(agent, 2 * agent + 1, dtype=np.int32))

@@ -289,3 +289,23 @@ def test_orders_that_cannot_be_given_change_nothing() -> None:
             world.order_group(agents, target, mode)
     assert world.order_group([], (27, 8)) == []
     assert world.state_hash() == state
+
+
+@pytest.mark.parametrize("key", ["lra", "weave", "far", "surge"])
+def test_a_pinned_agent_does_not_walk_off_its_slot_to_a_waypoint(key: str) -> None:
+    """In a winding corridor the last agents of a group pass their slots on the way to their last waypoints."""
+    rows = ["." * 20, "@" * 19 + ".", "." * 20, "." + "@" * 19] * 2
+    world = World(Grid.from_text("\n".join(rows)), key)
+    group = [world.add((x, 6), pinned=True) for x in range(0, 20, 2)]
+    world.order_group([*group, *(world.add((x, 4), pinned=True) for x in range(0, 20, 2))], (0, 0))
+    at_home: dict[int, tuple[int, int]] = {}
+    left_waypoints = 0
+    for _ in range(150):
+        waypoints = {agent: world.waypoints(agent) for agent in range(world.agents)}
+        world.tick()
+        for agent in range(world.agents):
+            assert world.position(agent) == at_home.get(agent, world.position(agent))
+            if world.position(agent) == world.goal(agent):
+                left_waypoints += bool(waypoints[agent]) and agent not in at_home
+                at_home[agent] = world.position(agent)
+    assert left_waypoints > 0

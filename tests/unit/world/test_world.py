@@ -292,3 +292,39 @@ def test_warming_up_leaves_the_planner_unbound() -> None:
     state = planner.state
     assert warm_up(planner) > 0
     assert planner.state is state
+
+
+@pytest.mark.small
+def test_a_wall_cancels_the_announced_moves_whose_corner_it_is() -> None:
+    """Also where the map allows only some of them: the other moves are still made."""
+    world = World(Grid.from_text("....\n....\n...."), "lra")
+    cuts, straight, stays = (world.add(at, controlled=False) for at in ((0, 0), (3, 0), (2, 2)))
+    world.move(cuts, (1, 1))
+    world.move(straight, (3, 1))
+    world.move(stays, (2, 2))
+    assert world.block([(1, 0)]) == [cuts]
+    assert world.block([(0, 2)]) == []
+    world.tick()
+    assert [world.position(agent) for agent in (cuts, straight, stays)] == [(0, 0), (3, 1), (2, 2)]
+
+
+@pytest.mark.small
+def test_recording_ends_even_if_an_announced_move_is_illegal() -> None:
+    """No such move can be announced; whoever changes the grid behind the world's back gets an agent that stays."""
+    world = World(Grid.from_text("...\n..."), "lra", on_violation="record")
+    mine = world.add((0, 0), controlled=False)
+    world.move(mine, (1, 1))
+    world.grid.block([(1, 0)])
+    world.tick()
+    assert [violation.kind for violation in world.violations] == ["corner"]
+    assert world.position(mine) == (0, 0)
+
+
+@pytest.mark.small
+def test_the_same_move_can_be_announced_again() -> None:
+    world = World(CORRIDOR, "lra")
+    mine = world.add((2, 0), controlled=False)
+    world.move(mine, (3, 0))
+    world.move(mine, (3, 0))
+    world.tick()
+    assert world.position(mine) == (3, 0)

@@ -292,7 +292,7 @@ class BlockDistances:
         if not 2 <= side <= 64:
             raise ParameterError(f"a block is 2 to 64 cells wide, not {side}")
         self.grid = grid
-        self._free = grid.passable.ravel()
+        self._free = grid.free
         self._row_of: dict[int, int] = {}       # by group
         self._users: list[int] = []             # by row
         self._unused: list[int] = []            # rows without users

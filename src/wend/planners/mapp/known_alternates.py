@@ -11,6 +11,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +54,15 @@ class AlternatePaths:
         self.alternates = allocate(
             Alternates, slots=6 * cells, cells=cells, paths=_PATHS_AHEAD, path_cells=4 * cells + 4096
         )
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> AlternatePaths:
+        return self         # copies of a world share them, as other worlds on the same map do
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, lock=threading.RLock())
 
     def begin_problem(
         self, targets: NDArray[np.int32], obstacles: NDArray[np.int32], *, through_targets: bool

@@ -340,11 +340,17 @@ class AbstractAims:
         if self._distances is None:
             self._distances = AbstractDistances(abstract(state.grid, self._level))
         cell, goal = state.agents.cell, state.agents.goal
-        for agent in np.flatnonzero((rows[: cell.size] == NO_ROW) & (cell != NO_CELL)).tolist():
+        self.group = self._distances.abstraction.group
+        has_goal = self.group[goal] != NO_GROUP             # an agent of the program may have its goal in a wall
+        rows = rows[: cell.size]
+        for agent in np.flatnonzero((rows == NO_ROW) & (cell != NO_CELL) & has_goal).tolist():
             rows[agent] = self._distances.acquire(int(goal[agent]))
         budget.spend(self._distances.run(budget.slice()))
-        self.far, self.group = self._distances.table, self._distances.abstraction.group
-        return self._distances.is_ready[rows[: cell.size]]
+        self.far = self._distances.table
+        is_ready = np.zeros(cell.size, np.bool_)
+        has_row = rows != NO_ROW
+        is_ready[has_row] = self._distances.is_ready[rows[has_row]]
+        return is_ready
 
     def drop(self, rows: NDArray[np.int32], agent: int) -> None:
         """An agent does not need its row any more. Mutates: rows."""

@@ -352,3 +352,21 @@ def test_overlays_show_reservations_and_distances() -> None:
     far = planner.overlay("distance", agent)
     assert far[:4].tolist() == [3, 2, 1, 0]
     assert np.isnan(far[6])
+
+
+@pytest.mark.small
+@pytest.mark.parametrize("key", ["whca", "weave"])
+def test_with_an_abstraction_goals_of_the_programs_agents_may_be_walled_and_all_agents_may_leave(key: str) -> None:
+    world = World(Grid.from_text("......\n......\n......"), create(key, abstraction=1))
+    mine = world.add((2, 1), controlled=False)
+    runner = world.add((0, 0), (5, 2))
+    world.move(mine, (2, 2))
+    world.tick()
+    world.block([(2, 1)])       # the goal of `mine`, which is where it began
+    world.run(max_ticks=20)
+    assert world.position(runner) == (5, 2)
+    world.remove(mine)
+    world.remove(runner)
+    world.tick()
+    world.block([(0, 0)])
+    world.tick()

@@ -1,0 +1,73 @@
+"""The journal of a world: each call to it happens as a whole or not at all.
+
+While a call changes the world it writes into a journal how to take each change back. If the call fails, for whatever
+reason and at whatever line, the journal takes everything back, the last change first. A tick goes on to a point where
+it is decided: from there on the journal holds what is left to do instead, and an interrupt cannot stop it.
+
+Each step of a journal can be made twice without harm. So an interrupt in the middle of taking back does no harm either:
+the next call to the world begins with what is left in the journal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_ABSENT = object()
+
+
+class Journal:
+    """What is to be done should the call at hand end now, the last step first."""
+
+    def __init__(self) -> None:
+        self._steps: list[tuple[Callable[..., None], tuple[Any, ...]]] = []
+
+    def keep(self, array: NDArray[Any], where: Any = ...) -> None:
+        """What an array holds, or holds at an index, is about to change."""
+        self._steps.append((_put, (array, where, array[where].copy())))
+
+    def keep_item(self, table: dict[Any, Any], key: Any) -> None:
+        """What a dict holds under a key is about to change."""
+        self._steps.append((_put_item, (table, key, table.get(key, _ABSENT))))
+
+    def keep_attribute(self, owner: Any, name: str) -> None:
+        """An attribute is about to be assigned."""
+        self._steps.append((setattr, (owner, name, getattr(owner, name))))
+
+    def on_failure(self, step: Callable[..., None], *arguments: Any) -> None:
+        """A change is about to be made that this takes back."""
+        self._steps.append((step, arguments))
+
+    def decide(self, step: Callable[..., None], *arguments: Any) -> None:
+        """From here on the call has happened: nothing is taken back, and this step is what is left of it."""
+        self._steps = [(step, arguments)]
+
+    def close(self) -> None:
+        """The call has happened, and nothing is left of it."""
+        if self._steps:
+            self._steps = []
+
+    def settle(self) -> None:
+        """Make all steps."""
+        steps = self._steps
+        while steps:
+            step, arguments = steps[-1]
+            step(*arguments)
+            steps.pop()
+
+    def __reduce__(self) -> tuple[type[Journal], tuple[()]]:
+        return Journal, ()      # a world is copied between two calls, when there is nothing in it
+
+
+def _put(array: NDArray[Any], where: Any, value: np.generic | NDArray[Any]) -> None:
+    array[where] = value
+
+
+def _put_item(table: dict[Any, Any], key: Any, value: Any) -> None:
+    if value is _ABSENT:
+        table.pop(key, None)
+    else:
+        table[key] = value
