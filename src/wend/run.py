@@ -9,13 +9,18 @@ no measured time contains them, sets up a world, ticks it until it is done or a 
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 from wend import metrics
+from wend.errors import ParameterError
+from wend.maps.memory import require_memory
 from wend.planners import registry
 from wend.planners.base import Planner
 from wend.problems.problem import Problem
@@ -35,6 +40,15 @@ class Limits:
     expansions: int | None = None       # nodes in all ticks together; the same on every machine
     seconds: float | None = None        # spent in ticks
     hard_seconds: float | None = None   # of wall-clock time since `solve` was called, loading kernels included
+
+    def __post_init__(self) -> None:
+        whole = {"max_ticks": (self.max_ticks, 0), "expansions": (self.expansions, 1)}
+        for name, (value, least) in whole.items():
+            if value is not None and not (isinstance(value, int | np.integer) and least <= value < 2**63):
+                raise ParameterError(f"{name} is a whole number of at least {least}, not {value!r}")
+        for name, seconds in {"seconds": self.seconds, "hard_seconds": self.hard_seconds}.items():
+            if seconds is not None and not 0 <= seconds < math.inf:
+                raise ParameterError(f"{name} is a number of seconds, at least 0, not {seconds!r}")
 
 
 DEFAULT_LIMITS = Limits()
@@ -98,6 +112,7 @@ def solve(
     middle of a tick is an error, unless `stop` says yes by then.
     """
     began = time.perf_counter()
+    require_memory(problem.grid.width, problem.grid.height, source="the map", in_world=True)
     planner = registry.create(planner) if isinstance(planner, str) else planner
     _load_kernels(type(planner), tuple(asdict(planner).items()))
     if rehearse:

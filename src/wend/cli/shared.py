@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import json as json_module
+import contextlib
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,11 +12,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from wend.errors import ParameterError, UnknownNameError
+from wend.files import printable, to_json
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from wend.planners.base import Parameter
+
+EXIT_INTERRUPTED = 130
 
 # A command with these settings also accepts flags that are not declared; `split_words` reads them.
 FREE_WORDS = {"allow_extra_args": True, "ignore_unknown_options": True}
@@ -28,42 +32,81 @@ CornerCutting = Annotated[bool, typer.Option("--corner-cutting", help="Diagonals
 # --- output ----------------------------------------------------------------------------------------------------------
 
 
+def set_up_streams() -> None:
+    """Give the process standard streams that can be written to, whatever it was started with.
+
+    A stream that is closed (`>&-`) becomes the null device, so that no file that is opened later takes its number. A
+    name that is not text is shown with escapes.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)      # the lowest number that is free: this one
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(number, "r" if number == 0 else "w", closefd=False))
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def print_text(text: str) -> None:
+    """Write a result to standard output. If nothing reads it any more (`| head`), that is a quiet end."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # What is left in the buffer goes to the null device when the process ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def print_json(value: Any) -> None:
+    """Print one object for programs."""
+    print_text(to_json(value) + "\n")
+
+
+def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table; nothing in it is read as markup, and nothing reaches the terminal that is not printable."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(*columns, title=Text(printable(title)), title_justify="left")
+    for row in rows:
+        table.add_row(*(Text(printable(word)) for word in row))
+    console = result_console()
+    with console.capture() as capture:
+        console.print(table)
+    print_text(capture.get())
+
+
+def print_written(path: Path, json: bool, *, replaced: bool) -> None:
+    """Say which file was written, and whether it took the place of another."""
+    if json:
+        print_json({"file": str(path), "bytes": path.stat().st_size, "replaced": replaced})
+    else:
+        print_text(f"{printable(path.resolve())}\n")
+        if replaced:
+            say(f"replaced {path}")
+
+
+def say(remark: object) -> None:
+    """Write one line of talk to standard error; if nothing reads it any more, it is not said."""
+    with contextlib.suppress(OSError):
+        print(printable(remark), file=sys.stderr)
+
+
 def error_console() -> Console:
-    """Where progress and remarks go."""
+    """Where progress goes."""
     from rich.console import Console
 
     return Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 def result_console() -> Console:
-    """Where results for people go."""
+    """How results for people are laid out; they are captured, and written by `print_text`."""
     from rich.console import Console
 
     return Console(highlight=False, width=None if sys.stdout.isatty() else 120)
-
-
-def print_json(value: Any) -> None:
-    """Print one object for programs."""
-    print(json_module.dumps(value, allow_nan=False))
-
-
-def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table; nothing in it is read as markup."""
-    from rich.markup import escape
-    from rich.table import Table
-
-    table = Table(*columns, title=escape(title), title_justify="left")
-    for row in rows:
-        table.add_row(*(escape(word) for word in row))
-    result_console().print(table)
-
-
-def print_written(path: Path, json: bool) -> None:
-    """Say which file was written."""
-    if json:
-        print_json({"file": str(path), "bytes": path.stat().st_size})
-    else:
-        print(path.resolve())
 
 
 def readable(value: Any) -> str:

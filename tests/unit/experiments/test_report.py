@@ -438,10 +438,15 @@ def test_claims_hold_fail_or_are_not_measured(store) -> None:
         ("SELECT 1", r"one boolean, not \[\(1,\)\]"),
         ("SELECT true, true", "one boolean"),
         ("SELECT true WHERE false", r"one boolean, not \[\]"),
-        ("COPY results TO 'stolen.csv'", "disabled by configuration"),
+        ("COPY results TO 'stolen.csv'", "one SELECT is needed"),
+        ("", "one SELECT is needed"),
+        ("SELECT true; SELECT true", "one SELECT is needed"),
+        ("WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT max(n) > 0 FROM t", "more than 0.5 s"),
+        ("SELECT count(*) > 0 FROM read_parquet('a.parquet')", "disabled by configuration"),
     ],
 )
-def test_a_mistake_in_a_claim_names_the_spec_and_the_claim(store, sql, reason) -> None:
+def test_a_mistake_in_a_claim_names_the_spec_and_the_claim(store, sql, reason, monkeypatch) -> None:
+    monkeypatch.setattr("wend.experiments.results.QUERY_SECONDS", 0.5)
     with pytest.raises(FormatError, match=f"^a/b: claim 'It is so.': .*{reason}"):
         make_report(a_spec(claims=[Claim("It is so.", sql)]), store)
 
