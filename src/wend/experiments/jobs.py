@@ -53,15 +53,15 @@ def run_job(job: Job, about: Row) -> Row:
     numba.set_num_threads(1)        # the threads of a job that is timed must not compete
     row = {**_described(job), **about, **_machine()}
     try:
-        with_deadline = multiprocessing.parent_process() is not None
-        if with_deadline:           # a worker of ours: if a single tick never ends, the process does
-            _end_with_parent()
+        parent = multiprocessing.parent_process()
+        if parent is not None:      # a worker of ours: if a single tick never ends, the process does
+            _end_with(parent.pid)
             deadline = float(job["limits"]["hard_seconds"]) + HARD_LIMIT_GRACE_S
             faulthandler.dump_traceback_later(deadline, exit=True, file=_nowhere())
         try:
             row |= job_function(job["job"])(job)
         finally:
-            if with_deadline:
+            if parent is not None:
                 faulthandler.cancel_dump_traceback_later()
     except Exception as error:      # recorded, and no reason to stop the others
         row |= {"stopped_by": "error", "error": f"{type(error).__name__}: {error}"}
@@ -149,9 +149,8 @@ def load_problem(grid: Grid, job: Job) -> Problem:
 
 
 @lru_cache(maxsize=1)
-def _end_with_parent() -> None:
-    """Watch the runner from a thread of this worker, and end the worker when the runner is gone."""
-    parent = os.getppid()
+def _end_with(parent: int | None) -> None:
+    """Watch the process that started this worker from a thread, and end the worker when it is gone."""
 
     def watch() -> None:
         while os.getppid() == parent:

@@ -9,9 +9,9 @@ from wend.errors import FormatError
 
 MAX_CELLS = 2**31 - 1       # that 32 bits can number
 
-# Bytes per cell at the peak, measured on maps of 4,000 x 4,000 and 8,000 x 8,000.
+# Bytes per cell at the peak, measured on a map of 4,000 x 4,000.
 GRID_BYTES = 12             # reading a map and making its grid
-WORLD_BYTES = 42            # a world on it, planner included; planners that keep tables per agent take more
+WORLD_BYTES = 70            # a world on it after a tick of Weave or LRA*; tables per agent come on top
 
 
 def require_memory(width: int, height: int, *, source: str | Path, in_world: bool = False) -> float:
