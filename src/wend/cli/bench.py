@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from wend.cli.report import Baseline, Out, print_report, require_experiments, results_folder
-from wend.cli.shared import EXIT_INTERRUPTED, Json, error_console, print_json, print_table, say
+from wend.cli.shared import EXIT_INTERRUPTED, Json, print_json, print_table, progress_bar, say
 
 if TYPE_CHECKING:
     from wend.experiments.runner import Tally
@@ -73,10 +73,9 @@ def _print_specs(titles: dict[str, str], json: bool) -> None:
 @contextmanager
 def _progress(name: str) -> Iterator[Callable[[Tally], None]]:
     """A progress bar with an estimate of what is left."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
-    talk = error_console()
     columns = (TextColumn(name), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(elapsed_when_finished=True))
-    with Progress(*columns, console=talk, disable=not talk.is_terminal) as bar:
+    with progress_bar(*columns) as bar:
         shown = bar.add_task(name, total=None)
         yield lambda tally: bar.update(shown, total=tally.total - tally.kept, completed=tally.ran)

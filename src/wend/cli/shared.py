@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +17,7 @@ from wend.files import printable, to_json
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import Progress, ProgressColumn
 
     from wend.planners.base import Parameter
 
@@ -95,11 +97,16 @@ def say(remark: object) -> None:
         print(printable(remark), file=sys.stderr)
 
 
-def error_console() -> Console:
-    """Where progress goes."""
+@contextmanager
+def progress_bar(*columns: ProgressColumn, transient: bool = False) -> Iterator[Progress]:
+    """A progress bar on standard error, which shows nothing at all where that is no terminal."""
     from rich.console import Console
+    from rich.progress import Progress
 
-    return Console(stderr=True, highlight=False, soft_wrap=True)
+    talk = Console(stderr=True, highlight=False, soft_wrap=True)
+    bar = Progress(*columns, console=talk, transient=transient, disable=not talk.is_terminal)
+    with contextlib.nullcontext() if bar.disable else bar:
+        yield bar
 
 
 def result_console() -> Console:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,10 +17,10 @@ from wend.cli.shared import (
     Connectivity,
     CornerCutting,
     Json,
-    error_console,
     print_json,
     print_table,
     print_text,
+    progress_bar,
     readable,
     say,
     split_words,
@@ -197,27 +198,25 @@ class _Watch:
     """
 
     def __init__(self, max_ticks: int) -> None:
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-        talk = error_console()
-        columns = TextColumn("{task.description}"), BarColumn(), TextColumn("tick {task.completed}")
-        disable = not talk.is_terminal
-        self._bar = Progress(*columns, TimeElapsedColumn(), console=talk, transient=True, disable=disable)
-        self._shown = self._bar.add_task("loading kernels (some seconds on the first run of a version) ...", total=None)
         self._max_ticks = max_ticks
         self._is_loading = True
         self._was_asked = False
         self._has_cut_short = False
         self._handler_before = signal.getsignal(signal.SIGINT)
+        self._opened = ExitStack()
 
     def __enter__(self) -> _Watch:
+        from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+
+        columns = TextColumn("{task.description}"), BarColumn(), TextColumn("tick {task.completed}")
+        self._bar = self._opened.enter_context(progress_bar(*columns, TimeElapsedColumn(), transient=True))
+        self._shown = self._bar.add_task("loading kernels (some seconds on the first run of a version) ...", total=None)
         if self._handler_before != signal.SIG_IGN:
             signal.signal(signal.SIGINT, self._interrupt)
-        self._bar.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._bar.stop()
+        self._opened.close()
         signal.signal(signal.SIGINT, self._handler_before)
 
     def _interrupt(self, _: int, frame: FrameType | None) -> None:

@@ -107,6 +107,8 @@ class Store:
                 raise ParameterError(f"{self.folder}: {another}; wait for it, or name another one with --out") from None
             except (ImportError, OSError):      # no locks on this system, or on this disk
                 pass
+            for half in self._jobs.glob(".*.part"):     # that a runner left which was killed while it wrote
+                half.unlink(missing_ok=True)
             yield
 
     @property

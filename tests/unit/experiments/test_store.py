@@ -92,8 +92,10 @@ def test_one_runner_at_a_time(tmp_path) -> None:
     refused = pytest.raises(ParameterError, match="another `wend bench` is at work in this folder")
     with store.locked(), refused, store.locked():
         pass
+    store.put(row("one"))
+    (tmp_path / "r" / "jobs" / ".abc.part").write_bytes(b"half of a r")     # a runner was killed while it wrote
     with store.locked():
-        pass
+        assert [path.name for path in (tmp_path / "r" / "jobs").iterdir()] == ["one.parquet"]
 
 
 def test_a_disk_that_takes_no_more_leaves_the_old_results(tmp_path, monkeypatch) -> None:
