@@ -30,8 +30,8 @@ from wend.errors import FormatError, ParameterError
 ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, RuntimeError, ValueError, OSError)
 
 # An entry of a zip may unpack to this much; a larger one to so many times its packed size, or else it is a bomb.
-UNPACKED_BYTES = 32 * 2**20
-UNPACKED_RATIO = 100
+UNPACKED_BYTES, UNPACKED_RATIO = 24 * 2**20, 100
+JSON_BYTES, JSON_RATIO = 8 * 2**20, 10      # of JSON, which takes many times its size in memory
 
 MAX_DEPTH = 50                          # of lists and objects within each other
 _MAX_DIRECTORY_BYTES = 4 * 2**20        # of the list of entries of a zip: tens of thousands of them
@@ -71,12 +71,17 @@ def opened_zip(path: str | Path, *, at_most: int) -> Iterator[zipfile.ZipFile]:
             yield archive
 
 
-def read_entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, *, at_most: int) -> bytes:
+def unpacked_limit(packed: int, *, is_json: bool = False) -> int:
+    """How many bytes an entry of a zip may unpack to that has so many in the zip."""
+    return max(JSON_BYTES, JSON_RATIO * packed) if is_json else max(UNPACKED_BYTES, UNPACKED_RATIO * packed)
+
+
+def read_entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, *, at_most: int, is_json: bool = False) -> bytes:
     """Read one entry of a zip, checksum included; one that unpacks to more than allowed is a FormatError."""
     source = f"{archive.filename}/{entry.filename}"
     assert archive.fp is not None
     packed = min(entry.compress_size, os.fstat(archive.fp.fileno()).st_size)      # the zip may lie about the former
-    at_most = min(at_most, max(UNPACKED_BYTES, UNPACKED_RATIO * packed))
+    at_most = min(at_most, unpacked_limit(packed, is_json=is_json))
     if entry.file_size > at_most:
         raise FormatError(source, f"unpacks to {entry.file_size:,} bytes, over the limit of {at_most:,}")
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
@@ -99,8 +104,9 @@ def parse_json(text: str | bytes, source: str | Path, *, line: int | None = None
     try:
         text = text.decode() if isinstance(text, bytes) else text
         value = json.loads(text, parse_constant=_refuse, parse_float=_finite, parse_int=_integer)
-        is_plain = "\\u" not in text and text.count("[") + text.count("{") <= MAX_DEPTH
-        return value if is_plain else _tamed(value, 0)
+        if isinstance(value, (list, dict)) and text.count("[") + text.count("{") > MAX_DEPTH:
+            _check_depth(value, 1)
+        return _without_surrogates(value) if "\\u" in text else value
     except RecursionError:
         raise FormatError(source, f"nested more than {MAX_DEPTH} deep", line=line) from None
     except ValueError as error:
@@ -167,15 +173,21 @@ def _integer(text: str) -> int:
     return value
 
 
-def _tamed(value: Any, depth: int) -> Any:
+def _check_depth(value: Any, depth: int) -> None:
     if depth > MAX_DEPTH:
         raise RecursionError
+    for each in value.values() if isinstance(value, dict) else value:
+        if isinstance(each, (list, dict)):
+            _check_depth(each, depth + 1)
+
+
+def _without_surrogates(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode()
     if isinstance(value, list):
-        return [_tamed(each, depth + 1) for each in value]
+        return [_without_surrogates(each) for each in value]
     if isinstance(value, dict):
-        return {_tamed(key, depth): _tamed(each, depth + 1) for key, each in value.items()}
+        return {_without_surrogates(key): _without_surrogates(each) for key, each in value.items()}
     return value
 
 

@@ -53,6 +53,8 @@ class Limits:
 
 DEFAULT_LIMITS = Limits()
 
+_VIOLATIONS_KEPT = 10_000       # of a run, in its trace
+
 
 @dataclass(frozen=True)
 class Run:
@@ -154,7 +156,7 @@ def solve(
         seed=seed,
         stopped_by=stopped_by,
         state_hash=world.state_hash(),
-        violations=[str(violation) for violation in world.violations],
+        violations=[str(violation) for violation in world.violations[:_VIOLATIONS_KEPT]],
         time_limit=limits.seconds,
         budget=budget,
     )

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wend.errors import FormatError, MapError, VersionError
-from wend.files import UNPACKED_BYTES, UNPACKED_RATIO, opened_zip, parse_json, read_entry, replacing, to_json
+from wend.files import opened_zip, parse_json, read_entry, replacing, to_json, unpacked_limit
 from wend.kernel import NO_CELL
 from wend.maps.grid import Grid
 from wend.maps.memory import require_memory
@@ -130,7 +130,7 @@ class Trace:
         }
         with replacing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
             for name, data in entries.items():      # a fixed date: equal runs, equal bytes
-                archive.writestr(zipfile.ZipInfo(name, _DATE), data, _method(data))
+                archive.writestr(zipfile.ZipInfo(name, _DATE), data, _method(name, data))
 
     @classmethod
     def load(cls, path: str | Path) -> Trace:
@@ -139,16 +139,22 @@ class Trace:
             return _read(archive, path)
 
 
-def _method(data: bytes) -> int:
+def _is_json(name: str) -> bool:
+    return name.endswith((".json", ".jsonl"))
+
+
+def _method(name: str, data: bytes) -> int:
     """How an entry is packed. What deflates so well that a reader would take it for a bomb is stored."""
-    is_bomb = len(data) > UNPACKED_BYTES and len(zlib.compress(data)) * UNPACKED_RATIO < 2 * len(data)
-    return zipfile.ZIP_STORED if is_bomb else zipfile.ZIP_DEFLATED
+    is_large = len(data) > unpacked_limit(0, is_json=_is_json(name))
+    if is_large and len(data) > unpacked_limit(len(zlib.compress(data)) // 2, is_json=_is_json(name)):
+        return zipfile.ZIP_STORED
+    return zipfile.ZIP_DEFLATED
 
 
 def _read(archive: zipfile.ZipFile, path: str | Path) -> Trace:
     def entry(name: str, at_most: int = _LIMIT_TEXT_BYTES) -> bytes:
         try:
-            return read_entry(archive, archive.getinfo(name), at_most=at_most)
+            return read_entry(archive, archive.getinfo(name), at_most=at_most, is_json=_is_json(name))
         except KeyError:
             raise FormatError(path, f"not a Wend trace: entry {name} is missing") from None
 

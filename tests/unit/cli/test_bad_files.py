@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from wend import Trace
+from wend.errors import FormatError
 
 READERS = {
     "map": ("solve", "FILE", "--agents", 1),
@@ -117,10 +118,10 @@ def test_damaged_and_unknown_packing_in_a_trace(wend, run) -> None:
 def test_a_large_run_that_packs_well_can_be_read_again(monkeypatch, run) -> None:
     """What would look like a bomb is stored as it is."""
     trace = Trace.load(run)
-    monkeypatch.setattr("wend.world.trace.UNPACKED_BYTES", 50)
-    monkeypatch.setattr("wend.files.UNPACKED_BYTES", 50)
-    monkeypatch.setattr("wend.world.trace.UNPACKED_RATIO", 2)
-    monkeypatch.setattr("wend.files.UNPACKED_RATIO", 2)
+    for name, limit in {"UNPACKED_BYTES": 50, "UNPACKED_RATIO": 2, "JSON_BYTES": 50, "JSON_RATIO": 1}.items():
+        monkeypatch.setattr(f"wend.files.{name}", limit)
+    with pytest.raises(FormatError, match="unpacks to"):
+        Trace.load(run)
     trace.save(run)
     assert Trace.load(run).ticks == trace.ticks
 

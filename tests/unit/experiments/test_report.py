@@ -452,6 +452,12 @@ def test_a_mistake_in_a_claim_names_the_spec_and_the_claim(store, sql, reason, m
         make_report(a_spec(claims=[Claim("It is so.", sql)]), store)
 
 
+@pytest.mark.parametrize("where", ["true) UNION ALL SELECT 'a', 'b' --", "true; SELECT 1", "(true", "agents, agents"])
+def test_a_condition_is_one_expression(store, where) -> None:
+    with pytest.raises(FormatError, match=r"^a/b: table t: "):
+        make_report(a_spec(tables=[Table("t", "T", "label", values=["ticks"], where=where)]), store)
+
+
 # --- how it looks ----------------------------------------------------------------------------------------------------
 
 
