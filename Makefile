@@ -1,4 +1,4 @@
-# Everything that a newcomer needs: `make run` and `make test`. Both set up a .venv of their own on first use.
+# All that a newcomer needs: `make run` and `make test`. Both set up .venv on first use.
 
 PYTHON ?= python3
 VENV := .venv
@@ -13,8 +13,8 @@ help:
 	@echo "make run     200 units cross an RTS arena: a result table and a replay page"
 	@echo "make test    all tests"
 	@echo "make check   ruff and mypy"
-	@echo "make bench   speed, as ratios to other libraries in the same run"
-	@echo "make setup   only set up $(VENV), with the locked versions where there is a lock file"
+	@echo "make bench   speed compared with other libraries in the same run"
+	@echo "make setup   set up $(VENV), nothing else; with the locked versions where there is a lock file"
 	@echo "make lock    write the lock file of this Python and platform anew"
 	@echo "make clean   remove $(VENV) and $(RUNS)"
 

@@ -19,19 +19,19 @@ from wend import __version__
 from wend.errors import UnknownNameError
 
 NAMES = (
-    "astar", "kernel_flag", "startup", "idle_world", "load_map", "edits", "runner", "cooperative", "real_time",
-    "marker", "mapp",
+    "astar", "kernel_flag", "startup", "idle_world", "load_map", "edits", "runner", "cooperative", "growth",
+    "real_time", "marker", "mapp",
 )  # fmt: skip
-ON_REQUEST = ("cold", "completion", "soak")     # take minutes
-HELP = f"Which ones: {', '.join(NAMES + ON_REQUEST)}. Default: all but {', '.join(ON_REQUEST)}."
+ON_REQUEST = ("cold", "completion", "soak")     # they take minutes
+HELP = f"Benchmarks to run: {', '.join(NAMES + ON_REQUEST)}. Default: all but {', '.join(ON_REQUEST)}."
 
 
 def main(
     names: Annotated[list[str] | None, typer.Argument(help=HELP)] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
-    ticks: Annotated[int | None, typer.Option(help="Ticks of the soak.", min=1)] = None,
+    ticks: Annotated[int | None, typer.Option(help="Ticks to run `soak` for.", min=1)] = None,
 ) -> None:
-    """Measure speed, as ratios to baselines in the same run."""
+    """Measure speed, compared with baselines in the same run."""
     for name in names or ():
         if name not in NAMES + ON_REQUEST:
             print(f"benchmarks: {UnknownNameError('benchmark', name, NAMES + ON_REQUEST)}", file=sys.stderr)

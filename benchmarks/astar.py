@@ -1,7 +1,7 @@
 """One shortest path at a time: `wend.shortest_path` against networkx, rustworkx and w9-pathfinding.
 
-All search the same map by A* with the same costs, from graphs that are built beforehand, and must agree on the costs.
-The slow ones answer the first few of the queries; the ratio compares the same queries.
+All search the same map by A* with the same move costs, on graphs that are built beforehand, and must find paths of the
+same cost. The slow libraries answer only the first few queries; a ratio always compares the same queries.
 """
 
 from __future__ import annotations
@@ -60,11 +60,11 @@ def _answer(finder: Finder, queries: Sequence[Query]) -> None:
 
 
 def check_costs(library: str, finder: Finder, grid: Grid, queries: Sequence[Query]) -> None:
-    """Raise if the library's paths do not cost what ours do: then the two do not solve the same problem."""
+    """Raise if the library's paths cost more or less than ours: then the two do not solve the same problem."""
     for start, goal in queries:
         ours, theirs = shortest_path(grid, start, goal).cost, path_cost(finder(start, goal))
         if abs(ours - theirs) > 1e-6:
-            raise RuntimeError(f"from {start} to {goal} our path costs {ours}, that of {library} {theirs}")
+            raise RuntimeError(f"from {start} to {goal} our path costs {ours}, the one of {library} {theirs}")
 
 
 def path_cost(path: Sequence[Point]) -> float:
@@ -73,7 +73,7 @@ def path_cost(path: Sequence[Point]) -> float:
 
 
 def octile(a: Point, b: Point) -> float:
-    """What the way from place to place would cost without walls."""
+    """The cost of the shortest path between two places on a map without walls."""
     dx, dy = abs(a[0] - b[0]), abs(a[1] - b[1])
     return dx + dy + (math.sqrt(2) - 2) * min(dx, dy)
 
@@ -88,7 +88,7 @@ def _edges(grid: Grid) -> Iterator[tuple[Point, Point, float]]:
 
 
 def networkx_finder(grid: Grid) -> Finder:
-    """networkx: nodes are places, the cost is an attribute of the edge."""
+    """networkx: nodes are places, costs are attributes of the edges."""
     graph = nx.Graph()
     graph.add_weighted_edges_from(_edges(grid))
 
@@ -115,7 +115,7 @@ def rustworkx_finder(grid: Grid) -> Finder:
 
 
 def w9_finder(grid: Grid) -> Finder:
-    """w9-pathfinding: a grid in C++. Of its optimal finders AStar is the fastest here, before BiAStar and Dijkstra."""
+    """w9-pathfinding: a grid in C++. Its fastest optimal finder here is AStar, ahead of BiAStar and Dijkstra."""
     weights = np.where(grid.passable, 1.0, -1.0).tolist()
     env = W9Grid(
         weights,

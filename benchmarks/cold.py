@@ -1,6 +1,6 @@
-"""The first tick of each planner: on an empty cache of kernels, which compiles them, and again once they are cached.
+"""The first tick of each planner: with an empty kernel cache, so that kernels are compiled, and again with a full one.
 
-It takes minutes, so it runs only when it is named. Each planner has a process of its own and its own cache.
+It takes minutes, so it runs only when named. Each planner has its own process and its own cache.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ print(time.perf_counter() - began)
 
 
 def run() -> list[Row]:
-    """Seconds of the first tick of every planner, compiled and loaded."""
+    """Seconds that the first tick of every planner takes, with kernels compiled and with kernels loaded."""
     rows = []
     for key in ALGORITHMS:
         with tempfile.TemporaryDirectory() as cache:

@@ -1,7 +1,7 @@
-"""Whether everybody gets home in a crowd: Weave on 60 shipped scenarios of the MAPF benchmark, 200 to 1,000 agents.
+"""Do all agents of a crowd get home? Weave on 60 shipped scenarios of the MAPF benchmark, with 200 to 1,000 agents.
 
-It takes minutes and measures no time, so it runs only when it is named. w9-pathfinding's WHCA* gets the same problems;
-it gives up as soon as one agent finds no way.
+It takes minutes and measures no time, so it runs only when named. w9-pathfinding's WHCA* gets the same problems; it
+gives up as soon as one agent finds no path.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ CROWDS = (
     ("den312d", 200), ("den312d", 400), ("lak303d", 300), ("lak303d", 600), ("lak303d", 1_000), ("ost003d", 1_000),
 )  # fmt: skip
 SCENARIOS = range(1, 11)
-MOST = 0.03     # share of the instances that may stay incomplete
+MOST = 0.03     # share of the instances that may be incomplete
 
 
 def run() -> list[Row]:
-    """Instances in which somebody is not home at the end, of each crowd and of all."""
+    """Instances that end with an agent that is not home, for each crowd and in total."""
     rows = []
     missed, their_missed = 0, 0
     for name, agents in CROWDS:

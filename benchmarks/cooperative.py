@@ -1,7 +1,7 @@
 """Many agents at once: HCA*, WHCA* and Weave on 4-connected maps, alone and against w9-pathfinding.
 
 The problems are shipped scenarios of the MAPF benchmark; without them, random problems on a generated map. Both sides
-get the same map, agents and limit, and forbid the same collisions; the other side's paths are judged by our rules.
+get the same map, agents and limit, and forbid the same collisions; w9-pathfinding's paths are judged by our rules.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ MAP = "lak303d"
 GENERATED_MAP = "caves:width=194,height=194,seed=0"
 SCENARIOS = (1, 2, 3)
 WINDOW = 16
-LIMIT = 3_000           # ticks, and their `max_length`
+LIMIT = 3_000           # ticks; w9-pathfinding's `max_length`
 SILVER_MAPS = 10
-SILVER_LIMIT = 100      # ticks, as in his experiments
+SILVER_LIMIT = 100      # ticks, as in Silver's experiments
 
 Paths = Sequence[Sequence[Point]]
 
@@ -51,7 +51,7 @@ def run() -> list[Row]:
 
 @functools.cache
 def mapf_map(name: str) -> tuple[str, Grid]:
-    """Name and grid of a map of the MAPF benchmark, or of a generated one if the data folder does not have it."""
+    """Name and grid of a map of the MAPF benchmark, or of a generated map if the data folder does not have it."""
     try:
         return f"mapf/{name}", Grid.load(f"mapf/{name}", connectivity=4)
     except (UnknownNameError, DataError) as error:
@@ -68,7 +68,7 @@ def mapf_problem(name: str, *, agents: int, scenario: int) -> Problem:
 
 
 def solved(key: str, problem: Problem, **parameters: Any) -> World:
-    """A world in which that planner has brought everybody home, or has made all the ticks that it may."""
+    """A world after that planner has brought all agents home or has used up all its ticks."""
     world = World.from_problem(problem, registry.create(key, **parameters))
     world.run(max_ticks=LIMIT)
     return world
@@ -78,19 +78,19 @@ def solved(key: str, problem: Problem, **parameters: Any) -> World:
 
 
 def w9_whca(grid: Grid) -> Callable[[Problem], Paths]:
-    """w9-pathfinding's WHCA*: a path per agent, or none at all if one of them finds no way within its window."""
+    """w9-pathfinding's WHCA*: a path per agent, or none at all if one of them finds none within its window."""
     finder = WHCAStar(_w9_grid(grid))
     return lambda problem: _paths(finder, problem, window_size=WINDOW)
 
 
 def w9_hca(grid: Grid) -> Callable[[Problem], Paths]:
-    """w9-pathfinding's HCA*: a path per agent, or none at all if one of them finds no way."""
+    """w9-pathfinding's HCA*: a path per agent, or none at all if one of them finds none."""
     finder = HCAStar(_w9_grid(grid))
     return lambda problem: _paths(finder, problem)
 
 
 def _w9_grid(grid: Grid) -> W9Grid:
-    """Its grid, on which agents may not change places either; it lets them, unless it is told."""
+    """w9-pathfinding's grid, told to forbid swaps as our rules do; by default it allows them."""
     return W9Grid(np.where(grid.passable, 1.0, -1.0).tolist(), edge_collision=True)
 
 
@@ -100,7 +100,7 @@ def _paths(finder: Any, problem: Problem, **options: int) -> Paths:
 
 
 def agents_home(problem: Problem, paths: Paths) -> int:
-    """How many of the paths lead home; raises if they break our rules, because then they solve another problem."""
+    """How many of the paths lead home. Raises if they break our rules: then they solve another problem."""
     if not paths:
         return 0
     grid, length = problem.grid, max(map(len, paths))
@@ -120,7 +120,7 @@ def _against_w9(
     target: float,
     rounds: int,
 ) -> Row:
-    """Seconds for all scenarios, from the problem to the last step, and how many agents get home on either side."""
+    """Seconds for all scenarios, from the problem to the last step, and how many agents either side brings home."""
     where, grid = mapf_map(MAP)
     theirs = finder(grid)
     problems = [mapf_problem(MAP, agents=100, scenario=scenario) for scenario in SCENARIOS]
@@ -144,7 +144,7 @@ def _against_w9(
 
 
 def _silver() -> list[Row]:
-    """The first tick, in which everybody plans, and the worst of the others, on the worst of the maps."""
+    """The first tick, in which all agents plan, and the slowest later tick, each on the map where it is slowest."""
     first, later = [], []
     for seed in range(SILVER_MAPS):
         grid = Grid.load(f"random:seed={seed}", connectivity=4)
@@ -160,7 +160,7 @@ def _silver() -> list[Row]:
 
 
 def _crowd() -> list[Row]:
-    """1,000 agents under Weave: ticks, the whole run, and what it costs them."""
+    """1,000 agents with Weave: ticks, the whole run, and the sum of costs."""
     where = mapf_map(MAP)[0]
     problem = mapf_problem(MAP, agents=1_000, scenario=1)
     world, ms = _timed("weave", problem, LIMIT)
@@ -176,10 +176,10 @@ def _crowd() -> list[Row]:
 
 
 def _timed(key: str, problem: Problem, limit: int, **parameters: Any) -> tuple[World, NDArray[np.float64]]:
-    """A finished world, and in three rounds the milliseconds to set it up and of each of its ticks.
+    """A finished world, and for each of three rounds the milliseconds of its set-up and of each tick.
 
-    All rounds make the same moves, so the best of a tick is its least disturbed one. A round before the first is not
-    counted: it compiles.
+    All rounds make the same moves, so the best time of a tick is the least disturbed one. A round before the first is
+    not counted, because it compiles.
     """
     rounds = []
     for _ in range(4):

@@ -1,4 +1,4 @@
-"""What a map edit costs: a wall on one cell or off it again, against building the grid anew."""
+"""What a map edit costs: blocking or unblocking one cell, compared with building a new grid."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ CELLS = 500
 
 
 def run() -> list[Row]:
-    """Milliseconds per edit of a random cell; tables and component labels are right after each."""
+    """Milliseconds per edit of a random cell; tables and component labels are up to date after each edit."""
     name, shared = large_map()
     grid = shared.copy()
     points = random_points(grid, CELLS, seed=0)

@@ -1,4 +1,4 @@
-"""What a world costs in which nothing happens: all agents stand on their goals."""
+"""What a world costs when nothing happens: all agents stand on their goals."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # mypy: disallow-untyped-calls=False
 """What the private flag `_nrt=False` of `wend.kernel.compiling.jit` is worth: A* with it and without it.
 
-When the ratio falls to 1, Numba no longer honours the flag and every kernel is as slow as it is without.
+If the ratio falls to 1, Numba no longer honours the flag, and every kernel is as slow as without it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How long it takes from a file to a grid: out of the zip of a benchmark set, and from a plain `.map` file."""
+"""How long it takes to load a grid: from the zip of a benchmark set, and from a plain `.map` file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def run() -> list[Row]:
 
 
 def _zipped(plain: Path) -> Path:
-    """The map in a zip of its own, as a source to load from."""
+    """The map inside a new zip, as a source to load from."""
     archive = plain.with_suffix(".zip")
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
         file.write(plain, plain.name)

@@ -1,4 +1,4 @@
-"""MAPP with 2,000 units on the largest map of its paper, from scratch and with alternate paths that are known."""
+"""MAPP with 2,000 units on the largest map of its paper, from scratch and with known alternate paths."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MAX_TICKS = 200_000
 
 
 def run() -> list[Row]:
-    """Seconds to plan and to carry the plan out, and memory; each time in a process of its own."""
+    """Seconds to plan and to carry out the plan, and peak memory; each run has its own process."""
     try:
         Grid.load(MAP)
         name = MAP

@@ -1,4 +1,4 @@
-"""The map that the benchmarks share: 512 x 512 cells from the data folder, or a generated one if that has none."""
+"""The map that the benchmarks share: 512 x 512 cells from the data folder, or a generated one if it is not there."""
 
 from __future__ import annotations
 
@@ -26,6 +26,6 @@ def large_map() -> tuple[str, Grid]:
 
 
 def random_points(grid: Grid, count: int, *, seed: int) -> list[Point]:
-    """Different places that all reach each other."""
+    """Different places, each reachable from all others."""
     cells = np.random.default_rng(seed).choice(grid.largest_component(), count, replace=False)
     return [grid.xy(int(cell)) for cell in cells]

@@ -1,6 +1,6 @@
-"""A group order: paths for 50 agents to one target, by Map Marker and by an A* of each agent's own.
+"""A group order: paths for 50 agents to one target, by Map Marker and by a separate A* for each agent.
 
-The maps are every fifth of the StarCraft maps, in the order of the alphabet, with two groups each. If one of them is
+The maps are every fifth of the StarCraft maps, in alphabetical order, with two groups each. If one of them is
 missing, generated maps of a similar size take their place.
 """
 
@@ -42,7 +42,7 @@ def run() -> list[Row]:
 
 
 def drawn_groups() -> tuple[str, list[Group]]:
-    """What the maps are called, and two groups on each."""
+    """A name for the maps, and two groups on each map."""
     try:
         where, grids = f"{len(MAPS)} of sc1", [Grid.load(f"sc1/{name}") for name in MAPS]
     except (UnknownNameError, DataError) as error:
@@ -52,6 +52,6 @@ def drawn_groups() -> tuple[str, list[Group]]:
 
 
 def ordered(groups: list[Group], *, factor: float = 0.9, cap: float = 0.75) -> int:
-    """Plan for all groups; the number of nodes expanded."""
+    """Plan for all groups; return the number of nodes expanded."""
     orders = (mark_paths(group.grid, group.starts, group.target, factor=factor, cap=cap) for group in groups)
     return sum(path.expansions for paths in orders for path in paths)

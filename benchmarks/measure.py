@@ -1,4 +1,4 @@
-"""How contenders are timed, and what a benchmark answers."""
+"""How contenders are timed, and what a benchmark returns."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Row:
-    """One result: how fast we are, how fast the baseline is if there is one, and what we want."""
+    """One result: our time, the time of the baseline if there is one, and the target."""
 
     what: str
     unit: str
     ours: float                     # in that unit; less is better
-    baseline: str = ""              # what `theirs` is the time of
+    baseline: str = ""              # the library or method whose time is `theirs`
     theirs: float | None = None
     where: str = ""                 # the map
     at_least: float | None = None   # target for the ratio
@@ -28,7 +28,7 @@ class Row:
 
     @property
     def target(self) -> str:
-        """What we want, in words; empty if nothing in particular."""
+        """The target in words; empty if there is none."""
         if self.at_least is not None:
             return f"at least {self.at_least:g}x"
         return "" if self.at_most is None else f"at most {self.at_most:g} {self.unit}"
@@ -59,7 +59,7 @@ def best_seconds(contenders: Mapping[str, Callable[[], object]], *, rounds: int 
     """Time all contenders in turn, round after round; return the seconds of each one's best round.
 
     The machine's other work only ever adds time, so the best round is the least disturbed one; taking turns gives every
-    contender the same chance of it. A round before the first is not counted: it compiles, and warms caches.
+    contender the same chance of it. A round before the first is not counted: it compiles and warms the caches.
     """
     best = dict.fromkeys(contenders, float("inf"))
     for counted in [False] + [True] * rounds:

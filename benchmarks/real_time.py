@@ -1,4 +1,4 @@
-"""A game's frame: 2,000 agents that are all ordered about in the same tick, each planner in a process of its own."""
+"""A game's frame: 2,000 agents that all get orders in the same tick. Each planner has its own process."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def run() -> list[Row]:
             ("tick, p50", "ms", free["tick_ms"]["p50"], 1.0),
             ("tick, p99", "ms", free["tick_ms"]["p99"], 4.0),
             (f"slowest tick, {BUDGET} expansions each", "ms", held["tick_ms"]["max"], 8.0),
-            (f"until the last one moves, {BUDGET} expansions each", "ticks", held["first_move_ticks_max"], None),
+            (f"until the last agent moves, {BUDGET} expansions each", "ticks", held["first_move_ticks_max"], None),
             ("peak memory", "MB", free["peak_rss_mb"], 300.0),
         ]
         for what, unit, ours, at_most in measured:

@@ -1,4 +1,4 @@
-"""What the experiments' runner adds to each job: 2,000 jobs that do nothing, against plain joblib in the same run."""
+"""The overhead of the experiments' runner: 2,000 jobs that do nothing, compared with plain joblib in the same run."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ name = "lra"
 
 
 def empty_job(_: dict[str, Any]) -> dict[str, Any]:
-    """A job that is done at once."""
+    """A job that does nothing."""
     return {"stopped_by": "done", "state_hash": "", "violations": 0, "ticks": 0.0}
 
 
 def run() -> list[Row]:
-    """Milliseconds per job, ours and joblib's, and the difference, which is what the runner costs."""
+    """Milliseconds per job, ours and joblib's, and the difference, which is the runner's overhead."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "nothing.toml"
         path.write_text(SPEC)

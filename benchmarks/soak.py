@@ -1,7 +1,7 @@
-"""A long run: 500 agents that are ordered about at random while walls rise and fall. Is every move legal, does it leak?
+"""A long run: 500 agents get random orders while walls appear and disappear. Is every move legal? Does memory leak?
 
-It takes minutes, so it runs only when it is named; `--ticks` says how long. Each planner has a process of its own, so
-that its memory can be told apart.
+It takes minutes, so it runs only when named; `--ticks` says for how long. Each planner has its own process, so that its
+memory can be measured separately.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ AGENTS = 500
 TICKS = 20_000
 LOOK_AT = 5_000         # by then everything has reached its usual size
 BUDGET = 8_000          # expansions per tick
-ORDERS = 5              # per tick: each agent gets one in a hundred ticks
+ORDERS = 5              # per tick: on average, each agent gets one every hundred ticks
 EDIT_EVERY = 10         # ticks
 WALL = 8                # cells
-WALLS = 40              # that stand at the same time
+WALLS = 40              # standing at the same time, at most
 
 
 def run(ticks: int = TICKS) -> list[Row]:
-    """Of each planner: violations, memory after a while and at the end, and how often an agent got home in time."""
+    """For each planner: violations, memory after a while and at the end, and how often an agent got home in time."""
     name, _ = large_map()
     rows = []
     for planner in PLANNERS:
@@ -45,7 +45,7 @@ def run(ticks: int = TICKS) -> list[Row]:
 
 
 def soak(planner: str, ticks: int) -> dict[str, float]:
-    """The run of one planner."""
+    """Run one planner, and measure it."""
     _, grid = large_map()
     rng = np.random.default_rng(0)
     world = World(grid, planner, on_violation="record", record=False)

@@ -16,7 +16,7 @@ COMMANDS = {
 
 
 def run() -> list[Row]:
-    """Seconds of a process that imports the library, and of one that prints the help, against `import numba`."""
+    """Seconds of a process that imports the library and of one that prints the help, compared with `import numba`."""
     best = best_seconds({name: partial(_python, *words) for name, words in COMMANDS.items()})
     return [
         Row("import wend; wend.World", "s", best["import"], "import numba", best["numba"], at_most=0.7),

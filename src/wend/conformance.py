@@ -250,10 +250,9 @@ def _check_intent(world: World, agent: int) -> None:
 
 def _check_overlays(world: World) -> None:
     """An overlay has one entry per cell, whether it shows what all agents know or what a single one does."""
-    for name in world.planner.overlays:
-        for agent in (NO_AGENT, _present(world)[0]):
-            shape = np.shape(world.planner.overlay(name, agent))
-            _expect(shape == (world.grid.size,), f"overlay {name} is {shape}, not one per cell", window_is_truthful)
+    for name, about in world.planner.overlays.items():
+        shape = np.shape(world.planner.overlay(name, _present(world)[0] if about.of_agent else NO_AGENT))
+        _expect(shape == (world.grid.size,), f"overlay {name} is {shape}, not one per cell", window_is_truthful)
 
 
 CHECKS = (

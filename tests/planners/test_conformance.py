@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,7 +11,7 @@ import pytest
 
 from wend import ALGORITHMS, Planner, check_planner, parameter
 from wend.errors import ConformanceError
-from wend.planners.base import Intent, Promise
+from wend.planners.base import Intent, Overlay, Promise
 from wend.planners.local_repair import LocalRepair
 
 
@@ -86,7 +87,7 @@ class WaitsForGodot(LocalRepair):
 
 
 class DrawsTooLittle(LocalRepair):
-    overlays: ClassVar[dict[str, str]] = {"nothing": "nothing at all"}
+    overlays: ClassVar[Mapping[str, Overlay]] = {"nothing": Overlay("nothing at all")}
 
     def _draw_overlay(self, name, agent):
         return np.zeros(1)

@@ -95,7 +95,7 @@ class ReferenceRow:
         blocks, here = self.blocks, self.blocks.group[point]
         if here not in self.known and here != self.goal:
             return self.believed(here) + blocks.between(point, blocks.middle[here])
-        ways = [(self.believed(k), blocks.middle[k]) for k in blocks.beside[here]]
-        if here == self.goal or any(far == 0 for far, _ in ways):
+        onward = [(self.believed(k), blocks.middle[k]) for k in blocks.beside[here]]
+        if here == self.goal or any(far == 0 for far, _ in onward):
             return 0
-        return min((far + blocks.between(point, middle) for far, middle in ways), default=2**29)
+        return min((far + blocks.between(point, middle) for far, middle in onward), default=2**29)

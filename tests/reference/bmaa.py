@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from tests.reference.blocks import CELL, ReferenceBlocks, ReferenceRow
 from tests.reference.flow import annotate, annotate_locally
 from tests.reference.grid import legal_steps
-from tests.reference.make_way import settle
+from tests.reference.pibt import ReferencePibt
 from tests.reference.real_time import Mind, learn, search
 from wend.kernel import scramble
 from wend.maps.grid import Grid
@@ -18,7 +18,7 @@ from wend.maps.terrain import CARDINAL_COST, DX, DY, Point
 
 @dataclass
 class BlockMind(Mind):
-    """What an agent believes that knows the blocks."""
+    """What an agent believes if it knows the blocks."""
 
     row: ReferenceRow | None = None
 
@@ -34,10 +34,10 @@ class Walker:
 
     at: Point
     mind: BlockMind
-    way: dict[Point, Point] = field(default_factory=dict)       # P
+    prefix: dict[Point, Point] = field(default_factory=dict)       # P
     limit: int = 0
     has_moved: bool = False
-    is_lost: bool = False       # it was pushed off its way
+    is_lost: bool = False       # it was pushed off its path
     away: int = 0               # when it was last at home, or gave up
     moved: int = 0              # when it last moved, or was at home, or gave up
 
@@ -73,10 +73,10 @@ class ReferenceBmaa:
 
     def wants_search(self, walker: Walker) -> bool:
         if walker.at == walker.mind.goal:
-            walker.way = {}
+            walker.prefix = {}
             return False
         does_without = self.make_way and walker.is_lost and self.knows(walker)
-        return self.time >= walker.limit or (walker.at not in walker.way and not does_without)
+        return self.time >= walker.limit or (walker.at not in walker.prefix and not does_without)
 
     def knows(self, walker: Walker) -> bool:
         row = walker.mind.row
@@ -95,10 +95,10 @@ class ReferenceBmaa:
         seen = {point for point in others if math.dist(point, walker.at) <= self.vision + 1e-9}
         found = search(walker.mind, walker.at, self.expansions, seen, self.neighbours)
         self.expanded += found.expanded
-        walker.way, walker.limit, walker.is_lost = {}, 0, found.first is None
+        walker.prefix, walker.limit, walker.is_lost = {}, 0, found.first is None
         at = walker.at
         for d in found.steps:
-            walker.way[at] = at = at[0] + DX[d], at[1] + DY[d]
+            walker.prefix[at] = at = at[0] + DX[d], at[1] + DY[d]
         if found.first is not None:
             learn(walker.mind, found)
             walker.limit = self.time + max(1, self.moves - self.walkers.index(walker) % (self.spread + 1))
@@ -107,8 +107,8 @@ class ReferenceBmaa:
         taken = {walker.at for walker in self.walkers}
         refuges = [point for _, point in legal_steps(self.grid, pushed.at) if point not in taken]
         ahead, at = set(), pushed.at
-        while at in pusher.way:
-            at = pusher.way[at]
+        while at in pusher.prefix:
+            at = pusher.prefix[at]
             ahead.add(at)
         best = [point for point in refuges if point not in ahead] or refuges
         if best:
@@ -128,9 +128,9 @@ class ReferenceBmaa:
         for walker in self.walkers:
             walker.has_moved = False
         for walker in self.walkers:
-            if walker.at not in walker.way or walker.has_moved:
+            if walker.at not in walker.prefix or walker.has_moved:
                 continue
-            target = walker.way[walker.at]
+            target = walker.prefix[walker.at]
             there = [other for other in self.walkers if other.at == target]
             if self.push and there and there[0].at == there[0].mind.goal and not there[0].has_moved:
                 self.push_aside(walker, there[0])
@@ -149,24 +149,40 @@ class ReferenceBmaa:
         at = [walker.at for walker in self.walkers]
         order = sorted(range(len(at)), key=lambda agent: (self.walkers[agent].away, agent))
         wishes = [self.wish(walker) for walker in self.walkers]
-        goes = settle(at, order, wishes, lambda agent, pusher: self.options(agent, pusher, lot))
+        goes = self.settle(at, order, wishes, lot)
         for walker, wish, there in zip(self.walkers, wishes, goes, strict=True):
-            has_way = walker.at in walker.way
+            has_prefix = walker.at in walker.prefix
             if there != walker.at:
                 walker.moved = self.time
             if there != wish and there != walker.at:
-                walker.way = {}
-                walker.is_lost |= has_way
+                walker.prefix = {}
+                walker.is_lost |= has_prefix
                 self.pushes += 1
-            elif there != wish and has_way and self.replan:
+            elif there != wish and has_prefix and self.replan:
                 walker.limit = 0
             walker.at = there
+
+    def settle(
+        self, at: list[Point], order: list[int], wishes: list[Point | None], lot: int,
+        fixed: dict[int, Point] | None = None,
+    ) -> list[Point]:  # fmt: skip
+        """Where all agents go: each to the place that it wishes, or the best that it can have."""
+
+        def options(agent: int, pusher: int | None) -> tuple[list[Point], None]:
+            wish = wishes[agent]
+            return ([] if wish is None else [wish]) + self.options(agent, pusher, lot), None
+
+        pibt = ReferencePibt(at, options, fixed=fixed)
+        for agent in order:
+            if agent not in pibt.goes:
+                pibt.decide(agent)
+        return [pibt.goes[agent] for agent in range(len(at))]
 
     def wish(self, walker: Walker) -> Point | None:
         if walker.at == walker.mind.goal:
             return walker.at
-        if walker.at in walker.way:
-            return walker.way[walker.at]
+        if walker.at in walker.prefix:
+            return walker.prefix[walker.at]
         return None if self.knows(walker) else walker.at
 
     def options(self, agent: int, pusher: int | None, lot: int) -> list[Point]:

@@ -42,11 +42,11 @@ class Walker:
 
     at: int
     goal: int
-    way: list[int] = field(default_factory=list)
+    plan: list[int] = field(default_factory=list)
     since: int = 0
 
     def place(self, time: int) -> int:
-        return self.way[min(time - self.since, len(self.way) - 1)]
+        return self.plan[min(time - self.since, len(self.plan) - 1)]
 
 
 class ReferenceCooperative:
@@ -71,9 +71,9 @@ class ReferenceCooperative:
 
     def plan(self, agent: int) -> None:
         walker = self.walkers[agent]
-        for k, cell in enumerate(walker.way):
+        for k, cell in enumerate(walker.plan):
             self.table.release(cell, walker.since + k, agent)
-        self.table.release_hold(walker.way[-1], agent)
+        self.table.release_hold(walker.plan[-1], agent)
         if self.hierarchical:
             distance = distances(self.grid, walker.goal)
         else:
@@ -84,10 +84,10 @@ class ReferenceCooperative:
             self.grid, self.table, {}, distance, agent, walker.at, self.time, walker.goal, steps,
             window=False, no_follow=self.no_follow,
         )  # fmt: skip
-        walker.way, walker.since = found.way or [walker.at], self.time
-        for k, cell in enumerate(walker.way):
+        walker.plan, walker.since = found.way or [walker.at], self.time
+        for k, cell in enumerate(walker.plan):
             self.table.reserve(cell, self.time + k, agent)
-        self.table.hold(walker.way[-1], self.time + len(walker.way) - 1, agent)
+        self.table.hold(walker.plan[-1], self.time + len(walker.plan) - 1, agent)
 
     def tick(self) -> None:
         for agent in sorted(self.waiting, key=self.turn):

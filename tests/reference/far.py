@@ -1,4 +1,4 @@
-"""FAR one agent at a time, in the words of far.py's docstring. The reservations are the ways of the others."""
+"""FAR one agent at a time, in the words of far.py's docstring. The reservations are those of the other agents."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class Walker:
     at: Point
     goal: Point
     pinned: bool = False
-    way: list[Point] = field(default_factory=list)      # where it stands now, after one tick, ...; it holds the last
-    route: list[Point] = field(default_factory=list)    # places still to be reserved
-    origin: Point = (-1, -1)                            # where the route begins
+    reserved: list[Point] = field(default_factory=list) # where it stands now, after one tick, ...; it holds the last
+    path: list[Point] = field(default_factory=list)     # places still to be reserved
+    origin: Point = (-1, -1)                            # where the path begins
     avoid: Point | None = None
     known: bool = False
     waited: int = 0
@@ -37,11 +37,11 @@ class Walker:
     waits_for: Walker | None = None
 
     def where(self, ticks: int) -> Point:
-        return self.way[min(ticks, len(self.way) - 1)]
+        return self.reserved[min(ticks, len(self.reserved) - 1)]
 
     @property
     def stands(self) -> bool:
-        return len(self.way) == 1
+        return len(self.reserved) == 1
 
 
 class ReferenceFar:
@@ -60,12 +60,12 @@ class ReferenceFar:
         self.counters = dict.fromkeys(("repaths", "proxies", "pushes", "reroutes", "wait_circles"), 0)
 
     def add(self, at: Point, goal: Point) -> None:
-        self.walkers.append(Walker(len(self.walkers), at, goal, way=[at]))
+        self.walkers.append(Walker(len(self.walkers), at, goal, reserved=[at]))
 
     def order(self, index: int, goal: Point) -> None:
         walker = self.walkers[index]
         if goal != walker.goal:
-            walker.goal, walker.route, walker.avoid, walker.known, walker.waited = goal, [], None, False, 0
+            walker.goal, walker.path, walker.avoid, walker.known, walker.waited = goal, [], None, False, 0
 
     # --- searching -------------------------------------------------------------------------------------------------
 
@@ -110,20 +110,20 @@ class ReferenceFar:
             if name:
                 self.counters[name] += 1
 
-        start = walker.way[-1]
-        if walker.route and start != walker.origin:
+        start = walker.reserved[-1]
+        if walker.path and start != walker.origin:
             begin()
-            ahead = min(REJOIN, len(walker.route))
-            proxy = self.astar(start, walker.route[ahead - 1], None, self.proxy_expansions)
-            walker.route = [] if proxy is None else proxy + walker.route[ahead:]
+            ahead = min(REJOIN, len(walker.path))
+            proxy = self.astar(start, walker.path[ahead - 1], None, self.proxy_expansions)
+            walker.path = [] if proxy is None else proxy + walker.path[ahead:]
             walker.origin, walker.avoid = start, None
-        if not walker.route and start != walker.goal:
+        if not walker.path and start != walker.goal:
             begin()
-            walker.route = self.astar(start, walker.goal, None, float("inf")) or []
+            walker.path = self.astar(start, walker.goal, None, float("inf")) or []
             walker.origin, walker.avoid = start, None
-        if walker.route and walker.avoid is not None:
+        if walker.path and walker.avoid is not None:
             begin("reroutes")
-            walker.route = self.astar(start, walker.goal, walker.avoid, float("inf")) or walker.route
+            walker.path = self.astar(start, walker.goal, walker.avoid, float("inf")) or walker.path
             walker.avoid = None
 
     # --- reserving -------------------------------------------------------------------------------------------------
@@ -133,9 +133,9 @@ class ReferenceFar:
 
     def in_the_way(self, walker: Walker, cells: list[Point]) -> Walker | None:
         """Who has a reservation that collides with one more cell per tick after those that are reserved."""
-        time = len(walker.way) - 1
+        time = len(walker.reserved) - 1
         for j, cell in enumerate(cells, start=1):
-            before = [walker.way[-1], *cells][j - 1]
+            before = [walker.reserved[-1], *cells][j - 1]
             if cell == walker.left:
                 return walker.left_for
             if others := self.others_at(walker, cell, time + j):
@@ -144,7 +144,7 @@ class ReferenceFar:
                 if leaving.where(time + j) == before:
                     return leaving
         last = time + len(cells)
-        if keepers := [other for other in self.walkers if other is not walker and other.way[-1] == cells[-1]]:
+        if keepers := [other for other in self.walkers if other is not walker and other.reserved[-1] == cells[-1]]:
             return keepers[0]
         for ticks in range(self.reservation, last, -1):
             if others := self.others_at(walker, cells[-1], ticks):
@@ -152,14 +152,14 @@ class ReferenceFar:
         return None
 
     def request(self, walker: Walker) -> None:
-        if not walker.route or walker.way[-1] != walker.origin or not (walker.stands or self.commit == "slide"):
+        if not walker.path or walker.reserved[-1] != walker.origin or not (walker.stands or self.commit == "slide"):
             return
-        cells = walker.route[: self.reservation + 1 - len(walker.way)]
+        cells = walker.path[: self.reservation + 1 - len(walker.reserved)]
         other = self.in_the_way(walker, cells) if cells else None
         if other is None:
-            walker.route = walker.route[len(cells) :]
-            walker.way += cells
-            walker.origin = walker.way[-1]
+            walker.path = walker.path[len(cells) :]
+            walker.reserved += cells
+            walker.origin = walker.reserved[-1]
             walker.waited, walker.evaded, walker.avoid = 0, [], None
         elif walker.stands:
             walker.waited += 1
@@ -174,17 +174,17 @@ class ReferenceFar:
         free = [
             point
             for _, point in legal_steps(self.grid, walker.at)
-            if not any(point in other.way for other in self.walkers)
+            if not any(point in other.reserved for other in self.walkers)
             and point not in walker.evaded[-EVASIONS:]
-            and point not in pusher.route[: self.reservation]
+            and point not in pusher.path[: self.reservation]
         ]
-        return sorted(free, key=lambda point: (point in pusher.route[:LOOK_AHEAD], point in walker.route[:LOOK_AHEAD]))
+        return sorted(free, key=lambda point: (point in pusher.path[:LOOK_AHEAD], point in walker.path[:LOOK_AHEAD]))
 
     def step_aside(self, walker: Walker, other: Walker, point: Point, name: str) -> None:
         self.counters[name] += 1
         walker.left, walker.left_for, walker.left_until = walker.at, other, self.now + 2 * self.reservation
         walker.evaded.append(point)
-        walker.way.append(point)
+        walker.reserved.append(point)
         walker.waited = 0
 
     def go_around(self, walker: Walker) -> None:
@@ -201,7 +201,7 @@ class ReferenceFar:
             walker, other = min(able, key=lambda pair: (-len(self.refuges(*pair)), pair[0].index))
             self.step_aside(walker, other, self.refuges(walker, other)[0], "proxies")
             return
-        eager = [walker for walker in circle if walker.route and self.now - walker.rerouted >= self.patience]
+        eager = [walker for walker in circle if walker.path and self.now - walker.rerouted >= self.patience]
         if eager:
             self.go_around(min(eager, key=lambda walker: (-walker.waited, walker.index)))
 
@@ -253,15 +253,15 @@ class ReferenceFar:
     def look(self, walker: Walker) -> None:
         walker.waits_for = None
         if walker.at == walker.goal and (walker.stands or walker.pinned):
-            walker.way = [walker.at]
-            walker.route = []
+            walker.reserved = [walker.at]
+            walker.path = []
         been_there = walker.left_for is not None and walker.left_for.at == walker.left
         if been_there or self.now >= walker.left_until:
             walker.left = None
 
     def move(self, walker: Walker) -> None:
-        walker.way = walker.way[1:] or walker.way
-        walker.at = walker.way[0]
+        walker.reserved = walker.reserved[1:] or walker.reserved
+        walker.at = walker.reserved[0]
 
     def tick(self) -> None:
         self.for_all(self.look)

@@ -16,7 +16,7 @@ class Walker:
 
     at: Point
     goal: Point
-    route: list[int] = field(default_factory=list)
+    path: list[int] = field(default_factory=list)
     agitation: int = 0
     calm: int = 0
     searches: int = 0
@@ -48,29 +48,29 @@ class ReferenceLocalRepair:
         if steps is None:
             walker.agitation += 1
         else:
-            walker.route = steps
+            walker.path = steps
 
     def tick(self) -> None:
         taken = {walker.at for walker in self.walkers}
         for index, walker in enumerate(self.walkers):
-            if walker.at != walker.goal and not walker.route:
+            if walker.at != walker.goal and not walker.path:
                 self.search(index, walker, taken)
         for walker in self.walkers:
             taken = {other.at for other in self.walkers}
             if walker.at == walker.goal:
                 walker.agitation = 0
-            elif not walker.route:
+            elif not walker.path:
                 walker.seen = {p for p in self.beside(walker.at) if p in taken}
             else:
-                target = self.beside(walker.at)[walker.route[0]]
+                target = self.beside(walker.at)[walker.path[0]]
                 if target in taken:
-                    walker.route = []
+                    walker.path = []
                     walker.seen = {p for p in self.beside(walker.at) if p in taken}
                     walker.calm = 0
                     walker.agitation += 1
                 else:
                     walker.at = target
-                    walker.route.pop(0)
+                    walker.path.pop(0)
                     walker.calm += 1
                     if walker.calm >= self.calm_moves:
                         walker.calm = 0

@@ -1,7 +1,7 @@
 """MAPP with dicts, lists and sets, in the words of the planner's docstrings.
 
 Nothing is kept up to date: zones, buffers, blanks and who may be solved are worked out anew whenever they are asked
-for. The lemmas of the paper are asserted on the way where their premises hold."""
+for. The lemmas of the paper are asserted along the way where their premises hold."""
 
 from __future__ import annotations
 
@@ -14,8 +14,11 @@ from typing import Any
 import numpy as np
 
 from wend.maps.grid import Grid
-from wend.planners.base import Agents, Budget, State
+from wend.planners.base import Budget
+from wend.planners.mapp import rounds
+from wend.planners.mapp.known_alternates import alternates_of
 from wend.planners.mapp.mapp import Mapp
+from wend.planners.mapp.slidable import Instance, Pathfinder
 
 TARGET_MOVES = 32
 TUNNEL = 2**32
@@ -63,7 +66,7 @@ class Map:
         return block
 
     def changes(self, goal: int) -> dict[int, int]:
-        """How often a way from each block to the goal must change its block; not counted right before the goal."""
+        """How often a path from each block to the goal must change its block; not counted right before the goal."""
         near = {goal, *self.steps[goal].values()}
         changes = {label: 0 for edge, label in self.blocks.items() if edge & near}
         queue = deque(changes)
@@ -151,22 +154,22 @@ class Map:
         done, shut, pushes = {node}, {start}, 0
         queue: list[tuple[int, int, int, tuple[int, int]]] = []
         while True:
-            cell, way = node
+            cell, came_by = node
             penalty, g = best[node]
             here_foreign = cell in self.targets and cell != goal
             all_open = not here_foreign
             for d, beside in sorted(self.steps[cell].items()):
                 foreign = beside in self.targets and beside != goal
-                if d == way ^ 2 or beside in self.obstacles or (foreign and not self.through_targets):
+                if d == came_by ^ 2 or beside in self.obstacles or (foreign and not self.through_targets):
                     continue
-                if way == 4 and blank_first and beside in occupied:
+                if came_by == 4 and blank_first and beside in occupied:
                     continue
                 ahead = changes[self.blocks[frozenset((cell, beside))]]
                 if ahead > 0 and not tunnels:
                     continue
                 paid = penalty + foreign + here_foreign
-                if way != 4 and beside != goal:
-                    omega = self.omega(cell, way ^ 2, d, goal)
+                if came_by != 4 and beside != goal:
+                    omega = self.omega(cell, came_by ^ 2, d, goal)
                     if omega is None:
                         all_open = False
                         if not tunnels:
@@ -181,7 +184,7 @@ class Map:
                 best[after], came[after] = (paid, g + 1), node
                 pushes += 1
                 heapq.heappush(queue, (paid + ahead * TUNNEL, g + 1 + far[beside], -pushes, after))
-            if all_open and way != 4 and came[node][0] not in self.targets:
+            if all_open and came_by != 4 and came[node][0] not in self.targets:
                 shut.add(cell)
             while True:
                 if not queue:
@@ -314,7 +317,7 @@ class ReferenceMapp:
             self.before = {(u, v) for u, v in self.before if self.units[u].path}
 
     def promise(self, starts: list[int]) -> None:
-        """Provable is who is slidable, unless somebody who is not provable stands on its target or is its usher."""
+        """Slidable units are provable, unless one that is not provable stands on their target or is their usher."""
         for unit in self.units:
             unit.provable = unit.slidable
         changed = True
@@ -422,12 +425,12 @@ class ReferenceMapp:
             blank = next((k for k, cell in enumerate(cells) if self.at(cell) is None), None)
             found = None if blank is None else cells[: blank + 1]
         else:
-            found = self.way_ahead(unit, i)
+            found = self.segment_ahead(unit, i)
         if found is None or any(self.held(cell, above) for cell in found):
             return None
         return found
 
-    def way_ahead(self, unit: Unit, i: int) -> list[int] | None:
+    def segment_ahead(self, unit: Unit, i: int) -> list[int] | None:
         region = (set(unit.path[i + 1 : unit.last]) | unit.buffer) - {unit.cell, unit.goal}
         came, queue = {unit.path[i + 1]: unit.path[i + 1]}, deque([unit.path[i + 1]])
         while queue:
@@ -581,9 +584,9 @@ class ReferenceMapp:
 
     def reposition(self, began: int, order: list[Unit]) -> None:
         ended, cells = len(self.log), [unit.cell for unit in self.units]
-        for wanted, way in ((self.minimal_rollback, self.minimally), (self.counting, self.by_counting)):
+        for wanted, undo in ((self.minimal_rollback, self.minimally), (self.counting, self.by_counting)):
             if wanted:
-                if way(began, order):
+                if undo(began, order):
                     return
                 self.fallbacks += 1
                 del self.log[ended:]
@@ -634,13 +637,13 @@ class ReferenceMapp:
 def solve(grid: Grid, starts: list[int], goals: list[int], obstacles: list[int], **parameters: Any) -> Any:
     """What the kernels make of a problem."""
     planner = Mapp(**parameters)
-    nobody = Agents(*(np.zeros(0, dtype=kind) for kind in (np.int32, np.int32, np.bool_, np.bool_)))
-    planner.bind(State(grid, nobody, np.full(grid.size, -1, np.int32)), 0)
-    return planner.solve(*(np.array(cells, np.int32) for cells in (starts, goals, obstacles)), Budget())
+    at, to, others = (np.array(cells, np.int32) for cells in (starts, goals, obstacles))
+    pathfinder = Pathfinder(alternates_of(grid, planner.alternates_folder or None))
+    return rounds.solve(planner, pathfinder, Instance(at, rounds.own_goals(at, to), others), Budget())
 
 
 def replay(grid: Grid, starts: list[int], unit: list[int], to: list[int]) -> list[int]:
-    """Where everybody ends, after checking that every move is one step into a blank."""
+    """Where all units end, after checking that every move is one step into a blank."""
     at = list(starts)
     for u, cell in zip(unit, to, strict=True):
         (x, y), (x2, y2) = grid.xy(at[u]), grid.xy(cell)

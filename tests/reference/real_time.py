@@ -76,11 +76,11 @@ def learn(mind: Mind, found: Found) -> None:
 
 def walk(grid: Grid, start: Point, goal: Point, expansions: int, moves: int) -> tuple[list[Point], int]:
     """RTAA*: where one agent goes, and how many nodes it expands."""
-    mind, way, expanded = Mind(grid, goal), [start], 0
-    while way[-1] != goal:
-        found = search(mind, way[-1], expansions)
+    mind, path, expanded = Mind(grid, goal), [start], 0
+    while path[-1] != goal:
+        found = search(mind, path[-1], expansions)
         learn(mind, found)
         expanded += found.expanded
         for d in found.steps[:moves]:
-            way.append((way[-1][0] + DX[d], way[-1][1] + DY[d]))
-    return way, expanded
+            path.append((path[-1][0] + DX[d], path[-1][1] + DY[d]))
+    return path, expanded

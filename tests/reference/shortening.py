@@ -1,4 +1,4 @@
-"""Shorter ways with lists and tuples: the stays of the others are gathered anew for every unit."""
+"""Shorter paths with lists and tuples: the stays of the others are gathered anew for every unit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from wend.maps.terrain import DX, DY
 from wend.planners.mapp import compaction
 from wend.planners.mapp.shortening import EXPANSIONS, EXPANSIONS_PER_MOVE, MOST_EXPANSIONS, NEVER, PASSES, TICK
 
-Way = list[tuple[int, int]]     # cells, and the time when the unit comes there
+TimedPath = list[tuple[int, int]]     # cells, and the time when the unit comes there
 Gap = tuple[int, int]           # from when until when a cell is free
 
 
@@ -34,21 +34,21 @@ def shorten(
 def one_pass(
     grid: Grid, starts: list[int], moves: list[tuple[int, int]], obstacles: list[int], expansions: int
 ) -> list[tuple[int, int]]:
-    """Everybody once, who arrives first before the others."""
-    ways: list[Way] = [[(cell, 0)] for cell in starts]
+    """Each unit once, those that arrive first before the others."""
+    paths: list[TimedPath] = [[(cell, 0)] for cell in starts]
     by_tick: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for move, tick in zip(moves, ticks(starts, moves), strict=True):
         by_tick[tick].append(move)
     for tick in sorted(by_tick):
         for rank, (unit, cell) in enumerate(by_tick[tick], start=1):
-            ways[unit].append((cell, tick * TICK + rank * (TICK // (len(starts) + 1))))
-    for unit in sorted(range(len(starts)), key=lambda unit: ways[unit][-1][1]):
-        old = ways[unit]
-        others = [way for other, way in enumerate(ways) if other != unit] + [[(cell, 0)] for cell in obstacles]
-        new = find_way(grid, gaps_between(grid, others), old[0][0], old[-1][0], len(old) - 1, expansions)
+            paths[unit].append((cell, tick * TICK + rank * (TICK // (len(starts) + 1))))
+    for unit in sorted(range(len(starts)), key=lambda unit: paths[unit][-1][1]):
+        old = paths[unit]
+        others = [path for other, path in enumerate(paths) if other != unit] + [[(cell, 0)] for cell in obstacles]
+        new = find_path(grid, gaps_between(grid, others), old[0][0], old[-1][0], len(old) - 1, expansions)
         if new and (len(new), new[-1][1]) < (len(old), old[-1][1]):
-            ways[unit] = new
-    timed = [(time, unit, cell) for unit, way in enumerate(ways) for cell, time in way[1:]]
+            paths[unit] = new
+    timed = [(time, unit, cell) for unit, path in enumerate(paths) for cell, time in path[1:]]
     return [(unit, cell) for _, unit, cell in sorted(timed)]
 
 
@@ -63,11 +63,11 @@ def ticks(starts: list[int], moves: list[tuple[int, int]]) -> list[int]:
     return found
 
 
-def gaps_between(grid: Grid, ways: list[Way]) -> dict[int, list[Gap]]:
+def gaps_between(grid: Grid, paths: list[TimedPath]) -> dict[int, list[Gap]]:
     """When each cell is free."""
     stays: dict[int, list[Gap]] = defaultdict(list)
-    for way in ways:
-        for (cell, entered), (_, left) in zip(way, [*way[1:], (-1, NEVER)], strict=True):
+    for path in paths:
+        for (cell, entered), (_, left) in zip(path, [*path[1:], (-1, NEVER)], strict=True):
             stays[cell].append((entered, left))
     gaps = {}
     for cell in grid.free_cells().tolist():
@@ -82,10 +82,10 @@ def beside(grid: Grid, cell: int) -> list[int]:
     return [grid.cell(*point) for point in points if grid.is_free(point)]
 
 
-def find_way(
+def find_path(
     grid: Grid, gaps: dict[int, list[Gap]], start: int, goal: int, most: int, expansions: int
-) -> Way | None:
-    """A short way through the gaps with at most so many moves."""
+) -> TimedPath | None:
+    """A short path through the gaps with at most so many moves."""
     far, queue = {goal: 0}, deque([goal])
     while queue:
         cell = queue.popleft()
@@ -94,23 +94,23 @@ def find_way(
                 far[there] = far[cell] + 1
                 queue.append(there)
     limit = min(expansions + EXPANSIONS_PER_MOVE * (most - far[start]), MOST_EXPANSIONS)
-    heap: list[tuple[int, int, int, int, Way]] = [(0, 0, 0, 0, [(start, 0)])]
+    heap: list[tuple[int, int, int, int, TimedPath]] = [(0, 0, 0, 0, [(start, 0)])]
     pushed, expanded = 1, 0
     earliest: dict[tuple[int, int], int] = {}
     while heap:
-        _, time, _, gap, way = heapq.heappop(heap)
-        cell = way[-1][0]
+        _, time, _, gap, path = heapq.heappop(heap)
+        cell = path[-1][0]
         if earliest.get((cell, gap), NEVER) <= time:
             continue
         earliest[cell, gap] = time
         until = gaps[cell][gap][1]
         if cell == goal and until == NEVER:
-            return way
+            return path
         if expanded >= limit:
             return None
         expanded += 1
         for there in beside(grid, cell):
-            if len(way) + far[there] > most:
+            if len(path) + far[there] > most:
                 continue
             for number, (begins, ends) in enumerate(gaps[there]):
                 after, before = max(time, begins), min(until, ends)
@@ -118,7 +118,7 @@ def find_way(
                     continue
                 comes = min(max(time + TICK, begins + 1), after + (before - after) // 2)
                 if comes > after and comes < earliest.get((there, number), NEVER):
-                    cost = 4 * len(way) + 5 * far[there]
-                    heapq.heappush(heap, (cost, comes, pushed, number, [*way, (there, comes)]))
+                    cost = 4 * len(path) + 5 * far[there]
+                    heapq.heappush(heap, (cost, comes, pushed, number, [*path, (there, comes)]))
                     pushed += 1
     return None

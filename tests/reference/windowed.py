@@ -1,4 +1,4 @@
-"""WHCA* and Weave one agent at a time: plans and reservations in dicts, exact distances, a push that calls itself."""
+"""WHCA* and Weave one agent at a time: plans and reservations in dicts, exact distances."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from tests.reference.abstraction import abstract
 from tests.reference.astar import empty_map_cost
 from tests.reference.grid import legal_steps
+from tests.reference.pibt import ReferencePibt, ReferenceSwap
 from tests.reference.reverse_resumable import distances
 from tests.reference.space_time import Table, search
 from wend.kernel import scramble
@@ -60,8 +61,7 @@ class ReferenceWindowed:
         self.time = 0
         self.searches = self.repaths = self.boxed_in = self.pushed = 0
         self.urgent: list[int] = []         # who was called back, the last one first
-        self.frozen: set[int] = set()       # who has been given its next step in this tick, and keeps it
-        self.entered: dict[int, int] = {}   # cell -> the agent that a push moves there in this tick
+        self.goes: dict[int, int] = {}      # who has been given its next step in this tick, and keeps it -> its cell
 
     def add(self, at: int, goal: int) -> None:
         self.walkers.append(Walker(at, goal, distances(self.grid, goal), self.estimates(goal)))
@@ -104,9 +104,9 @@ class ReferenceWindowed:
         self.tails[way[-1]] = agent
 
     def call_back(self, cell: int, time: int, agent: int) -> None:
-        """Take the way from another agent that has a cell at a time; it plans again before anybody else does."""
+        """Take the way from another agent that has a cell at a time; it replans before all others."""
         other = self.table.other(cell, time, agent)
-        if other is not None and other not in self.frozen and other not in self.urgent:
+        if other is not None and other not in self.goes and other not in self.urgent:
             self.give(other, [self.walkers[other].at])
             self.walkers[other].due = True
             self.urgent.append(other)
@@ -126,16 +126,15 @@ class ReferenceWindowed:
             if walker.plan.get(self.time) != walker.at:
                 self.give(agent, [walker.at])
                 walker.due = True
-        self.frozen.clear()
-        self.entered.clear()
+        self.goes.clear()
         self.look()
         line = self.line()
         while self.urgent or line:
             agent = self.urgent[-1] if self.urgent else line[0]
-            if agent not in self.frozen:
+            if agent not in self.goes:
                 self.replan(agent)
             (self.urgent if agent in self.urgent else line).remove(agent)
-        for agent in sorted(self.frozen):
+        for agent in sorted(self.goes):
             self.extend(agent)
         for agent, walker in enumerate(self.walkers):
             if self.time + 1 not in walker.plan:
@@ -197,7 +196,7 @@ class ReferenceWindowed:
         for k in range(1, self.window + 1):
             self.call_back(walker.at, self.time + k, agent)
         self.give(agent, [walker.at] * (self.window + 1))
-        self.frozen.add(agent)
+        self.goes[agent] = walker.at
         walker.due = True
 
     def can_stay_home(self, agent: int) -> bool:
@@ -236,97 +235,39 @@ class ReferenceWindowed:
 
         return [cell for _, cell in sorted([*cells, (8, walker.at)], key=key)]
 
-    def ways_on(self, pusher: int, cell: int, back: int) -> list[int]:
-        """Where one can go on from a cell; dead ends of one cell with anybody but the pusher in them lead nowhere."""
-        return [
-            beside
-            for beside in self.beside(cell)
-            if beside != back and (self.occupant(beside) in (None, pusher) or len(self.beside(beside)) > 1)
-        ]
-
-    def must_swap(self, pusher: int, other: int, behind: int, ahead: int) -> bool:
-        """Whether two agents, one behind the other in a corridor, can only go on if they change places."""
-        mine, others = self.walkers[pusher].distance, self.walkers[other].distance
-        while mine[ahead] < mine[behind]:
-            onward = self.ways_on(pusher, ahead, behind)
-            if len(onward) > 1:
-                return False
-            if not onward:
-                break
-            behind, ahead = ahead, onward[0]
-        return others[behind] < others[ahead] and (mine[behind] == 0 or mine[ahead] < mine[behind])
-
-    def can_swap(self, pusher: int, behind: int, ahead: int) -> bool:
-        """Whether the corridor branches somewhere behind."""
-        first = behind
-        while True:
-            onward = self.ways_on(pusher, behind, ahead)
-            if len(onward) != 1 or onward[0] == first:
-                return len(onward) > 1
-            behind, ahead = onward[0], behind
-
     def push(self, root: int) -> bool:
-        """One step of PIBT."""
-        moved: list[int] = []
-        boxed_in: set[int] = set()
-        follower: int | None = None
-        start = self.walkers[root].at
-        best = self.options(root)[0]
-        ahead = self.occupant(best)
-        if ahead not in (None, root) and self.must_swap(root, ahead, start, best) and self.can_swap(root, start, best):
-            follower = ahead
+        """One step of PIBT; what was decided in failed tries does not stand."""
+        at = [walker.at for walker in self.walkers]
+        standing = {cell: agent for agent, cell in enumerate(at)}
+        swap = ReferenceSwap(self.beside, standing, lambda agent, cell: self.walkers[agent].distance[cell])
 
-        def is_blocked(agent: int, there: int) -> bool:
-            other = self.occupant(there)
-            if there in self.entered:
-                return True
-            if other in (None, agent):
-                return False
-            if other in boxed_in:
-                return True
-            if other in self.frozen:            # it stays, or it comes towards me
-                return other not in self.entered.values() or self.entered.get(self.walkers[agent].at) == other
-            walker = self.walkers[other]
-            return walker.left_home < self.walkers[root].left_home and walker.home_ticks < STABLE_TICKS
-
-        def settle(agent: int, pusher: int | None) -> bool:
-            here = self.walkers[agent].at
-            options = self.options(agent)
-            best = options[0]
-            if pusher is None:
-                turns_round = follower is not None
+        def options(agent: int, pusher: int | None) -> tuple[list[int], int | None]:
+            cells = self.options(agent)
+            best, here = cells[0], at[agent]
+            ahead, partner = standing.get(best), None
+            if pusher is not None:
+                turns_round = best != here and swap.should(pusher, here, agent, best)
             else:
-                must = best != here and self.must_swap(pusher, agent, here, best)
-                turns_round = must and self.can_swap(pusher, here, best)
-            for there in reversed(options) if turns_round else options:
-                if (pusher is not None and there == self.walkers[pusher].at) or is_blocked(agent, there):
-                    continue
-                if pusher is None and there == here:
-                    return False
-                self.entered[there] = agent
-                self.frozen.add(agent)
-                moved.append(agent)
-                other = self.occupant(there)
-                if other is None or other in self.frozen or settle(other, agent):
-                    return True
-                del self.entered[there]
-                self.frozen.discard(agent)
-                moved.remove(agent)
-            boxed_in.add(agent)
-            return False
+                turns_round = ahead not in (None, root) and swap.should(root, here, ahead, best)
+                partner = ahead if turns_round else None
+            if turns_round:
+                cells.reverse()
+            return cells if pusher is not None else cells[: cells.index(here)], partner
 
-        if not settle(root, None):
+        def may_push(root: int, other: int) -> bool:
+            walker = self.walkers[other]
+            return walker.left_home >= self.walkers[root].left_home or walker.home_ticks >= STABLE_TICKS
+
+        pibt = ReferencePibt(at, options, may_push=may_push, fixed=self.goes)
+        if not pibt.decide(root):
             return False
-        if follower is not None and follower not in self.frozen and start not in self.entered:
-            self.entered[start] = follower
-            self.frozen.add(follower)
-            moved.append(follower)
-        target = {agent: cell for cell, agent in self.entered.items()}
+        moved = {agent: cell for agent, cell in pibt.goes.items() if agent not in self.goes and cell != at[agent]}
+        self.goes |= moved
         self.pushed += 1
         for agent in moved:
             self.drop(agent)
-        for agent in moved:
-            self.call_back(target[agent], self.time + 1, agent)
-            self.give(agent, [self.walkers[agent].at, target[agent]])
+        for agent, cell in moved.items():
+            self.call_back(cell, self.time + 1, agent)
+            self.give(agent, [at[agent], cell])
             self.walkers[agent].due = True
         return True

@@ -10,7 +10,6 @@ import pytest
 from wend import Grid, World, create, metrics
 from wend.maps.generators import random_map
 from wend.maps.terrain import Point
-from wend.planners.bmaa.real_time import heuristic, pages_left
 
 DEAD_END = "......\n.####.\n....#.\n.####.\n......"
 POCKET = "@@.@@\n....."
@@ -37,9 +36,7 @@ def test_a_corridor_teaches_nothing() -> None:
     world.add((0, 0), (4, 0))
     world.run(max_ticks=100)
     assert (world.ticks, travelled(world)) == (4, [4.0])
-    learned = world.planner._learned  # type: ignore[attr-defined]
-    for x in range(5):
-        assert heuristic(world.grid.tables, learned, 0, x, 0, 4, 0) == (4 - x) << 32
+    assert world.planner.overlay("learned", 0).tolist() == [4, 3, 2, 1, 0]
 
 
 @pytest.mark.small
@@ -54,18 +51,17 @@ def test_the_way_out_of_a_dead_end(expansions: int, moves: int, distance: float)
 
 
 @pytest.mark.small
-def test_surrounded_it_waits_and_learns_nothing_until_somebody_leaves() -> None:
+def test_surrounded_it_waits_and_learns_nothing_until_another_leaves() -> None:
     world = World(Grid(np.ones((5, 5))), "bmaa")
     inner = world.add((2, 2), (4, 4))
     ring = [world.add((2 + dx, 2 + dy)) for dx in (-1, 0, 1) for dy in (-1, 0, 1) if (dx, dy) != (0, 0)]
-    learned = world.planner._learned  # type: ignore[attr-defined]
-    pages = pages_left(learned)
+    unlearned = world.planner.overlay("learned", inner).tolist()
     for _ in range(5):
         world.tick()
         assert world.position(inner) == (2, 2)
         assert world.agent_state(inner).waits_for in ring
     assert world.trace().expansions.tolist() == [1] * 5
-    assert pages_left(learned) == pages
+    assert world.planner.overlay("learned", inner).tolist() == unlearned
     world.remove(ring[-1])                                  # the one at (3, 3)
     world.tick()
     assert world.position(inner) == (3, 3)
@@ -86,8 +82,8 @@ def test_two_head_on_in_a_corridor_never_swap(key: str) -> None:
 
 
 @pytest.mark.small
-def test_who_starts_beside_a_parked_agent_never_pushes_it() -> None:
-    """A push needs a way that was planned while the other was out of sight."""
+def test_an_agent_that_starts_beside_a_parked_one_never_pushes_it() -> None:
+    """A push needs a path that was planned while the other was out of sight."""
     world = World(Grid.from_text(POCKET), "bmaa-c")
     parked, other = world.add((2, 1)), world.add((1, 1), (4, 1))
     world.run(max_ticks=100)
@@ -95,7 +91,7 @@ def test_who_starts_beside_a_parked_agent_never_pushes_it() -> None:
 
 
 @pytest.mark.small
-def test_whose_goal_is_occupied_walks_up_to_it_and_waits() -> None:
+def test_an_agent_whose_goal_is_occupied_walks_up_to_it_and_waits() -> None:
     world = World(Grid.from_text("....."), "bmaa")
     other = world.add((0, 0), (4, 0))
     sitter = world.add((4, 0))
@@ -144,7 +140,7 @@ def test_pinned_agents_are_not_pushed() -> None:
 
 @pytest.mark.small
 def test_without_the_pocket_the_two_face_each_other() -> None:
-    """Like the paper's Fig. 5: whom nobody can pass cannot be pushed aside either."""
+    """Like the paper's Fig. 5: an agent that cannot be passed cannot be pushed aside either."""
     world = World(Grid.from_text("....."), "bmaa-c")
     pusher, parked = world.add((0, 0), (4, 0)), world.add((2, 0))
     world.tick()
@@ -156,7 +152,7 @@ def test_without_the_pocket_the_two_face_each_other() -> None:
 
 
 @pytest.mark.small
-def test_a_push_prefers_a_cell_off_the_pushers_way() -> None:
+def test_a_push_prefers_a_cell_off_the_pushers_path() -> None:
     """East is where the pusher goes next, so it is south although E comes before S."""
     world = World(Grid.from_text("......\n@@@.@@"), "bmaa-c")
     world.add((0, 0), (5, 0))

@@ -145,7 +145,7 @@ def test_no_two_plans_have_a_place_at_a_time_or_change_places(key: str, agents: 
         for agent in range(agents):
             since = int(plans.since[agent])
             for k in range(world.ticks - since, int(plans.steps[agent]) + 1):
-                spot = int(plans.way[agent, k]), since + k
+                spot = int(plans.cell[agent, k]), since + k
                 assert spot not in place
                 assert owner_at(table, *spot) == agent
                 place[spot] = agent

@@ -6,9 +6,16 @@ import numpy as np
 import pytest
 
 from wend import Grid
-from wend.search.flow import GLOBAL, LOCAL, Flow, annotate
+from wend.search.flow import GLOBAL, LOCAL, Flow, annotate, make_annotation
 
 DIAGONALS = {4: (1, -1), 5: (1, 1), 6: (-1, 1), 7: (-1, -1)}
+
+
+def annotated(grid: Grid) -> tuple[np.ndarray, dict[str, int]]:
+    """The moves of the global annotation, and how much each rule had to do."""
+    moves, work = np.zeros(grid.size, np.uint8), make_annotation(grid.size)
+    annotate(grid.tables, grid.passable.ravel(), work, moves)
+    return moves, {name: int(work.counts[0][name]) for name in work.counts.dtype.names}
 
 
 def two_way_streets(grid: Grid, moves: np.ndarray) -> tuple[int, int]:
@@ -49,8 +56,7 @@ def test_open_maps(
     streets: int,
 ) -> None:  # fmt: skip
     grid = Grid(np.ones((height, width)))
-    moves = np.zeros(grid.size, np.uint8)
-    work = annotate(grid.tables, grid.passable.ravel(), moves)
+    moves, work = annotated(grid)
     assert work == {
         "sinks": sinks, "sources": sources, "components_before": components, "directions_added": added
     }  # fmt: skip
@@ -73,8 +79,7 @@ def test_the_corners_of_a_four_by_four_map() -> None:
 def test_every_sink_and_source_has_one_diagonal() -> None:
     for seed in range(100):
         grid = Grid(np.random.default_rng(seed).random((24, 24)) >= (0.1, 0.2, 0.35)[seed % 3])
-        moves = np.zeros(grid.size, np.uint8)
-        work = annotate(grid.tables, grid.passable.ravel(), moves)
+        moves, work = annotated(grid)
         assert len(diagonals(grid, moves)) == work["sinks"] + work["sources"] > 0
 
 

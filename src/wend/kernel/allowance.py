@@ -36,4 +36,4 @@ def spend(allowance, expansions):
 
 def spent(allowance: Allowance) -> int:
     """Expansions made so far."""
-    return int(allowance.counts[0].spent)
+    return int(allowance.counts["spent"].item())

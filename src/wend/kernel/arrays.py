@@ -75,6 +75,9 @@ def flags(*axes: str | int) -> Declared:
 
 def record(*names: str) -> Declared:
     """One element with int64 fields of these names."""
+    taken = [name for name in names if hasattr(np.record, name)]
+    if taken:
+        raise TypeError(f"{', '.join(taken)}: in plain Python that is no field but an attribute of every record")
     return Declared(np.dtype((np.record, [(name, np.int64) for name in names])), (1,))
 
 

@@ -95,3 +95,14 @@ def jit(function: _Function) -> _Function:
     finally:
         _config.CACHE_DIR = before
     return compiled
+
+
+def prepared(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """A kernel that has been called, for callers whose arguments are always of the types that they were of then.
+
+    It does not look at types any more: to tell those of a planner's bundles takes longer than a small tick. If the
+    kernel has been compiled for several sets of types it is returned as it is.
+    """
+    compiled = list(getattr(kernel, "overloads", {}).values())
+    entry: Callable[..., Any] = compiled[0].entry_point if len(compiled) == 1 else kernel
+    return entry

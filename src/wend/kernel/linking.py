@@ -25,6 +25,7 @@ from typing import Any
 from numba.core import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
+from numba.core.imputils import lower_constant
 from numba.core.registry import CPUDispatcher
 from numba.extending import models, register_model
 
@@ -99,6 +100,12 @@ class _KernelType(types.Dispatcher):
 
 
 register_model(_KernelType)(models.OpaqueModel)
+
+
+@lower_constant(_KernelType)
+def _no_value(context: Any, *_: Any) -> Any:
+    """A kernel that is passed to another one is known by its type; its address would keep the caller from the cache."""
+    return context.get_dummy_value()
 
 
 def _widened(kind: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Kernels on several threads: what is independent is shared out by number, so that the result is always the same.
+"""Kernels on several threads: independent work is shared out by number, so that the result is always the same.
 
 Numba's own `prange` cannot be given NamedTuples of NamedTuples, which is what state is here. So the threads are
 Python's; kernels let go of the interpreter's lock (`nogil`).
@@ -6,7 +6,7 @@ Python's; kernels let go of the interpreter's lock (`nogil`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -18,11 +18,15 @@ class Threads:
         self.count = count
         self._others = ThreadPoolExecutor(count - 1) if count > 1 else None
 
-    def run(self, job: Callable[..., Any], *arguments: Any) -> None:
-        """Call job(*arguments, worker, count) once for every worker 0..count - 1; return when all are done."""
+    def run(self, job: Callable[..., Any], *shared: Any, own: Sequence[Any]) -> None:
+        """Call job(*shared, own[worker], worker, count) for every worker 0..count - 1; return when all are done.
+
+        `own` is what each worker works with alone.
+        """
         running = []
         if self._others is not None:
-            running = [self._others.submit(job, *arguments, worker, self.count) for worker in range(1, self.count)]
-        job(*arguments, 0, self.count)
+            others = range(1, self.count)
+            running = [self._others.submit(job, *shared, own[worker], worker, self.count) for worker in others]
+        job(*shared, own[0], 0, self.count)
         for other in running:
             other.result()

@@ -11,8 +11,8 @@ range. The command line's flags, the experiments' keys and the docs are derived 
 `wend.check_planner` puts any planner through the conformance suite. (This one fails it: no agent ever gets home.)
 
 The window into a planner is `intent` (what one agent is about to do, and why), `overlays` (named pictures over the map)
-and `promises` (which agents will surely arrive). Viewers, tests and the command line look through it and nowhere else;
-each planner fills it in as far as it applies.
+and `promises` (which agents are sure to arrive). Viewers, tests and the command line look through it and nowhere else;
+each planner provides what applies to it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import dataclasses
 import time
 import typing
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, NamedTuple
 
@@ -32,9 +32,9 @@ from wend.errors import ParameterError, UnknownNameError
 from wend.kernel import NO_AGENT, NO_CELL
 from wend.kernel.arrays import flags, int32
 from wend.maps.grid import Grid
-from wend.maps.terrain import Point
+from wend.maps.terrain import GridTables, Point
 
-_SLICE_EXPANSIONS = 2_000       # how much is searched between two looks at the clock; about 0.2 ms
+_SLICE_EXPANSIONS = 2_000       # nodes expanded between two looks at the clock; about 0.2 ms
 _UNLIMITED = 2**62
 
 
@@ -58,11 +58,29 @@ class State:
 
 
 class Proposal(NamedTuple):
-    """What a planner answers. It comes filled with "everybody stays, nobody waits for anybody"; agents that the program
-    moves have their next cell entered already, which is theirs alone: nobody else may enter it in this tick."""
+    """What a planner answers. It comes filled with "every agent stays and waits for no other".
+
+    Agents that the program moves already have their next cell filled in; no other agent may enter it in this tick.
+    """
 
     next_cell: np.ndarray   # int32[agents]  where the agent is to stand after this tick
     waits_for: np.ndarray   # int32[agents]  the agent that is in its way, or NO_AGENT
+
+
+class Moment(NamedTuple):
+    """One tick as kernels see it: the state, and the proposal that they fill in."""
+
+    tables: GridTables
+    agents: Agents
+    occupant: np.ndarray    # int32[cells]   the agent that stands there, or NO_AGENT
+    tick: int               # ticks made so far
+    next_cell: np.ndarray   # int32[agents]  as in Proposal
+    waits_for: np.ndarray   # int32[agents]  as in Proposal
+
+
+def moment_of(state: State, proposal: Proposal) -> Moment:
+    """The tick that a planner is asked for."""
+    return Moment(state.grid.tables, state.agents, state.occupant, state.tick, *proposal)
 
 
 class Intent(NamedTuple):
@@ -70,7 +88,14 @@ class Intent(NamedTuple):
 
     path: tuple[int, ...] = ()      # the cells ahead, the next one first; empty where none is known
     waits_for: int = NO_AGENT       # the agent that is in its way
-    reason: str = ""                # why it does not simply go its way, in words; empty if it does
+    reason: str = ""                # why it does not simply follow its path, in words; empty if it does
+
+
+class Overlay(NamedTuple):
+    """A picture that a planner can draw over the map."""
+
+    shows: str                  # what, in words
+    of_agent: bool = False      # it shows what a single agent knows
 
 
 @dataclass(frozen=True)
@@ -78,7 +103,7 @@ class Promise:
     """What a planner can say about an agent before anything moves."""
 
     agent: int
-    provable: bool      # it will surely arrive
+    provable: bool      # it is sure to arrive
     condition: str      # the condition that fails, empty if the agent is provable
     at: Point | None    # where it fails
 
@@ -95,9 +120,9 @@ class Budget:
 
     def __init__(self, *, expansions: int | None = None, milliseconds: float | None = None) -> None:
         if expansions is not None and expansions < 1:
-            raise ParameterError(f"a budget of {expansions} expansions per tick lets nobody search; give at least 1")
+            raise ParameterError(f"a budget of {expansions} expansions per tick allows no search; give at least 1")
         if milliseconds is not None and not milliseconds > 0:
-            raise ParameterError(f"a budget of {milliseconds} ms per tick lets nobody search; give more than 0")
+            raise ParameterError(f"a budget of {milliseconds} ms per tick allows no search; give more than 0")
         self.spent = 0      # expansions so far in this tick
         self._expansions = _UNLIMITED if expansions is None else int(expansions)
         self._deadline = None if milliseconds is None else time.perf_counter() + milliseconds / 1000
@@ -110,7 +135,7 @@ class Budget:
         return min(left, _SLICE_EXPANSIONS) if time.perf_counter() < self._deadline else 0
 
     def spend(self, expansions: int) -> None:
-        """Note that so many nodes were expanded."""
+        """Report how many nodes were expanded."""
         self.spent += int(expansions)
 
 
@@ -127,7 +152,7 @@ class Parameter:
     choices: tuple[str, ...] | None = None
 
     def parse(self, value: Any) -> Any:
-        """The value as the planner wants it, from text or from a number; an error that says what is allowed."""
+        """Convert text or a number to the parameter's type; raise an error that says what is allowed."""
         try:
             parsed = _parse(self.type, value)
         except (ValueError, OverflowError):
@@ -178,7 +203,7 @@ def parameter(
 class Planner(ABC):
     """Base of all planners. Its fields are its parameters; everything else is set up in `bind`."""
 
-    overlays: ClassVar[dict[str, str]] = {}     # name of each overlay that `overlay` can draw, and what it shows
+    overlays: ClassVar[Mapping[str, Overlay]] = {}      # what `overlay` can draw, by name
 
     def __post_init__(self) -> None:
         for declared in self.parameters():
@@ -191,16 +216,16 @@ class Planner(ABC):
         return tuple(Parameter(f.name, kinds[f.name], f.default, **f.metadata) for f in dataclasses.fields(cls))
 
     def bind(self, state: State, seed: int) -> None:
-        """Take up work in a world. Called once, before anything else."""
+        """Start work in a world. Called once, before anything else."""
         self.state = state
         self.seed = seed
 
     @abstractmethod
     def plan(self, proposal: Proposal, budget: Budget) -> None:
-        """Enter the next cell of every controlled agent, within the budget. Called once per tick."""
+        """Fill in the next cell of every controlled agent, within the budget. Called once per tick."""
 
     def counters(self) -> dict[str, int]:
-        """What is worth knowing about the run so far, by name; `repaths`, if there, counts repeated searches."""
+        """Numbers worth knowing about the run so far, by name; `repaths`, where given, counts repeated searches."""
         return {}
 
     # The window into a planner.
@@ -213,6 +238,8 @@ class Planner(ABC):
         """One of `overlays` as an array over the cells of the map; some show what a single agent knows."""
         if name not in self.overlays:
             raise UnknownNameError("overlay", name, self.overlays)
+        if self.overlays[name].of_agent and not 0 <= agent < self.state.agents.cell.size:
+            raise ParameterError(f"the overlay {name!r} shows what a single agent knows: name one of the agents")
         return self._draw_overlay(name, agent)
 
     def _draw_overlay(self, name: str, agent: int) -> NDArray[Any]:
@@ -220,13 +247,13 @@ class Planner(ABC):
         raise NotImplementedError
 
     def promises(self) -> Sequence[Promise] | None:
-        """Of every agent whether it will surely arrive; None from a planner that promises nothing."""
+        """For every agent, whether it is sure to arrive; None from a planner that promises nothing."""
         return None
 
-    # What happened between two ticks. The state already shows it; a planner forgets what it invalidates, and no more.
+    # Events between two ticks. The state already shows them; a planner forgets what they invalidate, and no more.
 
     def agent_added(self, agent: int) -> None:
-        """There is a new agent, whose index is the largest so far."""
+        """An agent was added; its index is the largest so far."""
 
     def agent_removed(self, agent: int) -> None:
         """An agent left the map."""

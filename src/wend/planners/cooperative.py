@@ -3,43 +3,147 @@
 
 David Silver: Cooperative Pathfinding. AIIDE 2005, sections "Cooperative A*" and "Hierarchical Cooperative A*".
 
-Agents plan one after the other. Each searches space-time for a way that avoids what is reserved, reserves it, and stays
-on its goal for good. CA* estimates distances as on an empty map, HCA* by RRA*, which knows walls and not agents.
+Agents plan one after the other. Each searches space-time for a plan that avoids what is reserved, reserves it, and
+stays on its goal for good. CA* estimates distances as on an empty map, HCA* by RRA*, which knows walls and not agents.
 
     paper                            here
-    reservation table                search/reservations.py
-    space-time A*                    search/space_time.py, a full search
+    reservation table                search/reservations.py, kept by Timetable
+    space-time A*                    PlanSearches, with search/space_time.py
     RRA* (Alg. 1)                    search/reverse_resumable.py
     "agents ... in turn"             Cooperative.plan
 
 Work: all of it in the first tick, and after an order or an edit for the agents that it concerns.
 
 Deviations and open points
-- A search ends on the goal at a time from which on nobody else has it, so that staying there is free of collisions.
-- A search looks 4 * (width + height) + agents ticks ahead, and at `max_states` states; an agent without a way stays
-  where it is and does not try again until it is ordered, cut off, or stopped. An agent planned before may have reserved
-  that very place: the guard then stops that one, and it plans again from there.
+- A search ends on the goal at a time from which on no other agent has it, so that staying there is free of collisions.
+- A search looks 4 * (width + height) + agents ticks ahead, and at `max_states` states. An agent that finds no plan
+  stays where it is and does not try again until it is ordered, cut off, or stopped. An agent that planned before it may
+  have reserved that very place: the guard then stops that agent, which plans again from there.
 - Agents that the program moves are taken to stay where they go for `program_ticks` ticks.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wend.kernel import FOUND, NO_CELL, OUT_OF_SPACE
+from wend.kernel import FOUND, NO_AGENT, NO_CELL, OUT_OF_SPACE
 from wend.kernel.allowance import allow, spent
-from wend.kernel.arrays import allocate
-from wend.planners.base import Budget, Planner, Proposal, State, parameter
+from wend.kernel.arrays import ahead, allocate, grown
+from wend.maps.grid import Grid
+from wend.planners.base import Agents, Budget, Intent, Overlay, Planner, Proposal, State, parameter
 from wend.search import reservations, space_time
 from wend.search.execution import grant, make_guard
+from wend.search.paths import is_walkable
+from wend.search.reservations import Reservations
 from wend.search.reverse_resumable import SharedSearches
 from wend.search.space_time import Manners, Scene, Tails, Trip
 
 _NO_LIMIT = 2**60
-_FIRST_STATES = 1 << 14     # states that the workspace has room for before it grows
+_FIRST_STATES = 1 << 14     # states that the workspace has space for before it grows
+_FIRST_TICKS = 64           # ticks that can be reserved before the table grows
+
+
+class Timetable:
+    """The plan of each agent, and the reservations that it makes."""
+
+    def __init__(self, cells: int) -> None:
+        self.table = reservations.make_reservations(cells, _FIRST_TICKS)
+        self._plans: list[NDArray[np.int32]] = []   # of each agent: its cells, one per tick; it stays on the last
+        self._since: list[int] = []                 # of each agent: the tick after which it stood on the first of them
+
+    def add_agent(self) -> None:
+        """There is one more agent, without a plan."""
+        self._plans.append(np.empty(0, np.int32))
+        self._since.append(0)
+
+    def remove_agent(self, agent: int, tick: int) -> None:
+        """Withdraw the plan of an agent that left the map."""
+        self.withdraw(agent, tick)
+        self._plans[agent] = np.full(1, NO_CELL, np.int32)
+
+    def ahead_of(self, agent: int, tick: int) -> NDArray[np.int32]:
+        """The cells of an agent's plan from now on, where it stands included."""
+        return self._plans[agent][tick - self._since[agent] :]
+
+    def next_cells(self, tick: int) -> NDArray[np.int32]:
+        """Where each agent is to stand after the next tick."""
+        plans = zip(self._plans, self._since, strict=True)
+        return np.array([plan[min(tick + 1 - since, plan.size - 1)] for plan, since in plans], dtype=np.int32)
+
+    def expire(self, tick: int) -> None:
+        """Release what lies behind; to be called in every tick."""
+        for agent, (plan, since) in enumerate(zip(self._plans, self._since, strict=True)):
+            if 0 < tick - since <= plan.size and plan[0] != NO_CELL:
+                reservations.release(self.table, plan[tick - since - 1], tick - 1, agent)
+
+    def enter(self, agent: int, plan: NDArray[np.int32], tick: int, *, stays: bool) -> None:
+        """Reserve a new plan in place of the old one, and its end for good if the agent stays there."""
+        self.withdraw(agent, tick)
+        self._plans[agent], self._since[agent] = plan, tick
+        if plan.size > self.table.ring.shape[1]:
+            self._lengthen(plan.size, tick)
+        reservations.reserve_way(self.table, plan, tick, plan.size - 1, agent)
+        if stays:
+            reservations.hold(self.table, plan[-1], tick + plan.size - 1, agent)
+
+    def withdraw(self, agent: int, tick: int) -> None:
+        """Release the plan of an agent."""
+        plan = self._plans[agent]
+        if plan.size:
+            reservations.release_way(self.table, plan, self._since[agent], plan.size - 1, agent, tick)
+            reservations.release_hold(self.table, plan[-1], agent)
+            self._plans[agent] = plan[:0]
+
+    def _lengthen(self, ticks: int, tick: int) -> None:
+        """Make a longer table, and enter all plans again."""
+        old, self.table = self.table, reservations.make_reservations(self.table.hold_agent.size, ticks)
+        self.table.hold_agent[:], self.table.hold_from[:] = old.hold_agent, old.hold_from
+        for agent in range(len(self._plans)):
+            left = self._plans[agent][max(tick - self._since[agent], 0) :]
+            if left.size and left[0] != NO_CELL:
+                reservations.reserve_way(self.table, left, tick, left.size - 1, agent)
+
+
+class PlanSearches:
+    """The agents' searches in space and time, and what they work with."""
+
+    def __init__(self, grid: Grid, manners: Manners, max_states: int) -> None:
+        self.distances = SharedSearches(grid)
+        self._grid, self._manners, self._max_states = grid, manners, max_states
+        self._work = space_time.make_space_time(min(_FIRST_STATES, max_states))
+        self._tails = allocate(Tails, cells=grid.size, agents=1)    # no plan ends: agents stay on their goals
+
+    def find(
+        self, agent: int, agents: Agents, tick: int, table: Reservations, budget: Budget
+    ) -> NDArray[np.int32] | None:
+        """The best plan of an agent from where it stands around all that is reserved, or None."""
+        grid, distances = self._grid, self.distances
+        steps = 4 * (grid.width + grid.height) + agents.cell.size
+        aim = int(distances.of[agent])
+        trip = Trip(agent, int(agents.cell[agent]), tick, int(agents.goal[agent]), aim, steps)
+        before = spent(distances.reverse.allowance)
+        while True:
+            allow(distances.reverse.allowance, _NO_LIMIT)
+            scene = Scene(grid.tables, table, self._tails, distances.reverse, self._work, self._manners)
+            answer = space_time.search(scene, trip)
+            if answer != OUT_OF_SPACE:
+                break
+            distances.grow()
+            if space_time.is_full(self._work):
+                if self._work.cell.size >= self._max_states:
+                    break
+                self._work = space_time.make_space_time(min(4 * self._work.cell.size, self._max_states))
+        budget.spend(spent(distances.reverse.allowance) - before)
+        if answer != FOUND:
+            return None
+        plan = np.empty(space_time.length_of(self._work) + 1, np.int32)
+        space_time.write_cells(self._work, plan)
+        return plan
 
 
 @dataclass
@@ -53,141 +157,104 @@ class Cooperative(Planner):
     max_states: int = parameter(1_000_000, "states of space and time that one search may reach", minimum=100)
     program_ticks: int = parameter(16, "ticks for which agents of the program are taken to stay", minimum=1)
 
+    overlays: ClassVar[Mapping[str, Overlay]] = {
+        "owner": Overlay("the agent that has reserved each cell and will be there first, -1 where there is none"),
+    }
+
     def bind(self, state: State, seed: int) -> None:
         super().bind(state, seed)
         cells = state.grid.size
-        self._table = reservations.make_reservations(cells, 64)
-        self._distances = SharedSearches(state.grid)
-        self._work = space_time.make_space_time(min(_FIRST_STATES, self.max_states))
-        self._manners = Manners(False, self.hierarchical, self.no_follow, self.forbid_cross, 0)
-        self._tails = allocate(Tails, cells=cells, agents=1)     # no plan ends: agents stay on their goals
+        self._timetable = Timetable(cells)
+        manners = Manners(False, self.hierarchical, self.no_follow, self.forbid_cross, 0)
+        self._searches = PlanSearches(state.grid, manners, self.max_states)
         self._guard = make_guard(0, cells)
-        self._way: list[NDArray[np.int32]] = []     # of each agent: its cells, one per tick
-        self._since: list[int] = []                 # of each agent: the tick after which it stood on the first of them
-        self._waiting: set[int] = set()             # agents that need a way
+        self._waits_for = np.empty(0, np.int32)
+        self._planless: set[int] = set()            # agents that are to plan
         self._counters = {"repaths": 0, "stopped_by_guard": 0, "without_a_way": 0}
         for agent in range(state.agents.cell.size):
             self.agent_added(agent)
 
     def plan(self, proposal: Proposal, budget: Budget) -> None:
-        state, agents = self.state, self.state.agents
-        for agent, (way, since) in enumerate(zip(self._way, self._since, strict=True)):
-            if 0 < state.tick - since <= way.size and agents.cell[agent] != NO_CELL:
-                reservations.release(self._table, way[state.tick - since - 1], state.tick - 1, agent)
+        state, agents, timetable = self.state, self.state.agents, self._timetable
+        timetable.expire(state.tick)
         for agent in np.flatnonzero(~agents.controlled & (agents.cell != NO_CELL)).tolist():
-            self._take(agent, np.full(self.program_ticks + 1, proposal.next_cell[agent], np.int32), stays=False)
+            stay = np.full(self.program_ticks + 1, proposal.next_cell[agent], np.int32)
+            timetable.enter(agent, stay, state.tick, stays=False)
         for agent in np.flatnonzero(agents.pinned & agents.controlled & (agents.cell == agents.goal)).tolist():
-            if (self._way[agent][state.tick - self._since[agent] :] != agents.cell[agent]).any():
-                self._waiting.add(agent)            # it was pinned on a way that leads on
-        for agent in sorted(self._waiting, key=self._turn):
-            self._search(agent, budget)
-        self._waiting.clear()
-        wanted = np.array(
-            [way[min(state.tick + 1 - since, way.size - 1)] for way, since in zip(self._way, self._since, strict=True)],
-            dtype=np.int32,
-        )
+            if (timetable.ahead_of(agent, state.tick) != agents.cell[agent]).any():
+                self._planless.add(agent)           # it was pinned while its plan leads on
+        for agent in sorted(self._planless, key=self._rank):
+            timetable.enter(agent, self._find_plan(agent, budget), state.tick, stays=True)
+        self._planless.clear()
+        wanted = timetable.next_cells(state.tick)
         if grant(agents, state.occupant, wanted, self._guard, proposal.next_cell, proposal.waits_for):
             stopped = np.flatnonzero((proposal.next_cell != wanted) & agents.controlled & (agents.cell != NO_CELL))
             self._counters["stopped_by_guard"] += stopped.size
             self._counters["repaths"] += stopped.size
-            self._waiting.update(stopped.tolist())
+            self._planless.update(stopped.tolist())
+        self._waits_for = proposal.waits_for
 
     def _is_at_its_post(self, agent: int) -> bool:
         agents = self.state.agents
         return bool(agents.pinned[agent] and agents.cell[agent] == agents.goal[agent])
 
-    def _turn(self, agent: int) -> tuple[bool, int, int]:
+    def _rank(self, agent: int) -> tuple[bool, int, int]:
         """Who plans first: pinned agents on their goals, so that all others plan around them."""
         (x, y), (goal_x, goal_y) = (self.state.grid.xy(int(cells[agent])) for cells in self.state.agents[:2])
         far = max(abs(x - goal_x), abs(y - goal_y))
         return not self._is_at_its_post(agent), (-far if self.order == "far_first" else 0), agent
 
-    def _search(self, agent: int, budget: Budget) -> None:
-        """Find an agent a way from where it stands, and reserve it; without one it stays where it is."""
-        state, distances = self.state, self._distances
-        cell, goal = int(state.agents.cell[agent]), int(state.agents.goal[agent])
-        if self._is_at_its_post(agent):
-            return self._take(agent, np.array([cell], np.int32), stays=True)
-        self._release(agent)
-        steps = 4 * (state.grid.width + state.grid.height) + state.agents.cell.size
-        before = spent(distances.reverse.allowance)
-        while True:
-            allow(distances.reverse.allowance, _NO_LIMIT)
-            scene = Scene(
-                state.grid.tables, self._table, self._tails, distances.reverse, self._work, self._manners
-            )
-            answer = space_time.search(scene, Trip(agent, cell, state.tick, goal, int(distances.of[agent]), steps))
-            if answer != OUT_OF_SPACE:
-                break
-            distances.grow()
-            if space_time.is_full(self._work):
-                if self._work.cell.size >= self.max_states:
-                    break
-                self._work = space_time.make_space_time(min(4 * self._work.cell.size, self.max_states))
-        budget.spend(spent(distances.reverse.allowance) - before)
-        way = np.array([cell], np.int32)
-        if answer == FOUND:
-            way = np.empty(space_time.length_of(self._work) + 1, np.int32)
-            space_time.write_cells(self._work, way)
-        self._counters["without_a_way"] += answer != FOUND
-        return self._take(agent, way, stays=True)
-
-    def _take(self, agent: int, way: NDArray[np.int32], *, stays: bool) -> None:
-        """Reserve a way, and its end for good."""
-        self._release(agent)
-        self._way[agent], self._since[agent] = way, self.state.tick
-        if way.size > self._table.ring.shape[1]:
-            self._lengthen(way.size)
-        reservations.reserve_way(self._table, way, self.state.tick, way.size - 1, agent)
-        if stays:
-            reservations.hold(self._table, way[-1], self.state.tick + way.size - 1, agent)
-
-    def _lengthen(self, ticks: int) -> None:
-        """Make a longer table, and enter everybody's way again."""
-        old, self._table = self._table, reservations.make_reservations(self.state.grid.size, ticks)
-        self._table.hold_agent[:], self._table.hold_from[:] = old.hold_agent, old.hold_from
-        for agent, (way, since) in enumerate(zip(self._way, self._since, strict=True)):
-            ahead = way[max(self.state.tick - since, 0) :]
-            if ahead.size and ahead[0] != NO_CELL:
-                reservations.reserve_way(self._table, ahead, self.state.tick, ahead.size - 1, agent)
-
-    def _release(self, agent: int) -> None:
-        way = self._way[agent]
-        if way.size:
-            reservations.release_way(self._table, way, self._since[agent], way.size - 1, agent, self.state.tick)
-            reservations.release_hold(self._table, way[-1], agent)
-            self._way[agent] = way[:0]
+    def _find_plan(self, agent: int, budget: Budget) -> NDArray[np.int32]:
+        """A plan for an agent from where it stands; if it finds none, to stay there."""
+        agents, tick = self.state.agents, self.state.tick
+        if not self._is_at_its_post(agent):
+            self._timetable.withdraw(agent, tick)
+            plan = self._searches.find(agent, agents, tick, self._timetable.table, budget)
+            if plan is not None:
+                return plan
+            self._counters["without_a_way"] += 1
+        return agents.cell[agent : agent + 1].copy()
 
     def counters(self) -> dict[str, int]:
         return dict(self._counters)
 
+    def intent(self, agent: int) -> Intent:
+        agents = self.state.agents
+        if agents.cell[agent] == NO_CELL or not agents.controlled[agent]:
+            return Intent()
+        path = tuple(self._timetable.ahead_of(agent, self.state.tick)[1:].tolist())
+        if agent < self._waits_for.size and self._waits_for[agent] != NO_AGENT:
+            return Intent((), int(self._waits_for[agent]), "another is where its plan leads, so it plans again")
+        has_plan = path or agents.cell[agent] == agents.goal[agent]
+        return Intent(path, reason="" if has_plan else "it has no plan that avoids those of the others")
+
+    def _draw_overlay(self, name: str, agent: int) -> NDArray[Any]:
+        return reservations.next_owners(self._timetable.table, self.state.tick)
+
     def agent_added(self, agent: int) -> None:
-        self._way.append(np.empty(0, np.int32))
-        self._since.append(0)
-        self._guard = make_guard(agent + 1, self.state.grid.size)
+        self._timetable.add_agent()
+        self._guard = grown(self._guard, agents=ahead(self._guard.state.size, agent + 1))
         self._aim(agent)
-        self._take(agent, self.state.agents.cell[agent : agent + 1].copy(), stays=False)
+        self._timetable.enter(agent, self.state.agents.cell[agent : agent + 1].copy(), self.state.tick, stays=False)
         if self.state.agents.controlled[agent]:
-            self._waiting.add(agent)
+            self._planless.add(agent)
 
     def agent_removed(self, agent: int) -> None:
-        self._release(agent)
-        self._way[agent] = np.full(1, NO_CELL, np.int32)
-        self._waiting.discard(agent)
-        self._distances.drop(agent)
+        self._timetable.remove_agent(agent, self.state.tick)
+        self._planless.discard(agent)
+        self._searches.distances.drop(agent)
 
     def agent_retasked(self, agent: int) -> None:
         self._aim(agent)
         if self.state.agents.controlled[agent]:
-            self._waiting.add(agent)
+            self._planless.add(agent)
 
     def _aim(self, agent: int) -> None:
         agents = self.state.agents
-        self._distances.aim(agent, int(agents.goal[agent]), int(agents.cell[agent]))
+        self._searches.distances.aim(agent, int(agents.goal[agent]), int(agents.cell[agent]))
 
     def cells_changed(self, cells: NDArray[np.int32]) -> None:
-        self._distances.cells_changed(cells)
+        self._searches.distances.cells_changed(cells)
         for agent in np.flatnonzero(self.state.agents.controlled & (self.state.agents.cell != NO_CELL)).tolist():
-            ahead = self._way[agent][self.state.tick - self._since[agent] :]
-            if not reservations.is_walkable(self.state.grid.tables, ahead):
-                self._waiting.add(agent)
+            if not is_walkable(self.state.grid.tables, self._timetable.ahead_of(agent, self.state.tick)):
+                self._planless.add(agent)

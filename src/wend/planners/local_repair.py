@@ -5,7 +5,7 @@ David Silver: Cooperative Pathfinding. AIIDE 2005, pp. 117-122, section "Local R
 
 Every agent searches a path of its own and ignores all other agents but those on the cells beside it. It follows the
 path until the next cell is occupied; then it searches the rest anew. Each forced search raises the agent's agitation,
-and random noise in proportion to it is added to the heuristic, in the hope that an agitated agent finds another way.
+and random noise in proportion to it is added to the heuristic, in the hope that an agitated agent finds another path.
 
     paper                                        here
     "searches for a route", neighbours known     search_phase
@@ -21,178 +21,186 @@ Deviations and open points
 - A forced search costs the agent its turn. It is made at the start of the next tick, so that a budget can spread the
   searches, but "its current neighbours" are those that it saw in its turn. (With those of the next tick LRA* would be
   better than Silver's: 90 % instead of 85 % of 100 agents get home on his maps.)
-- Agents move one after the other by index; those the program moves go first.
-- No path: wait, become more agitated, try again next tick. An agent on its goal stays there for good.
-- With a budget, searches take turns by index and are suspended in mid-search; who has no path yet waits.
+- Agents move one after the other by index; those that the program moves go first.
+- An agent without a path waits, becomes more agitated and tries again in the next tick. An agent on its goal stays
+  there for good.
+- With a budget, searches take turns by index and are suspended in mid-search; agents without a path wait.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wend.kernel import FOUND, NO_AGENT, NO_CELL, OUT_OF_BUDGET, jit, scramble
-from wend.planners.base import Budget, Planner, Proposal, State, parameter
-from wend.search.astar import (
-    begin,
-    expansions_of,
-    forbid,
-    make_search,
-    path_length,
-    run,
-    write_steps,
+from wend.kernel import FOUND, NO_AGENT, NO_CELL, OUT_OF_BUDGET, OUT_OF_SPACE, UNREACHABLE, jit, scramble
+from wend.kernel.allowance import allow, spent
+from wend.kernel.arrays import ahead, allocate, grown, int32, record
+from wend.planners.base import Budget, Intent, Planner, Proposal, State, moment_of, parameter
+from wend.search.astar import NO_LIMIT, forbid
+from wend.search.paths import Paths, cells_ahead, direction, drop_cut_paths, make_paths, take_move, with_space
+from wend.search.turns import (
+    Turns,
+    abandon_search,
+    begin_search,
+    end_turn,
+    is_begun,
+    is_spent,
+    keep_path,
+    make_turns,
+    search_on,
+    whose_turn,
 )
-from wend.search.paths import drop_cut_routes
 
-# What `search_phase` answers
-_DONE = 0
-_BUDGET_SPENT = 1
-_ROUTE_TOO_LONG = 2
-
+_PATH = 1           # what all searches are for
 _LOOK_FIRST = -1
-_FIRST_ROOM = 256       # moves that a route can hold before the arrays grow
 
 
-class Routes(NamedTuple):
-    """The path of each agent, and its mood."""
+class Temper(NamedTuple):
+    """The parameters of LRA*."""
 
-    step: np.ndarray        # uint8[agents, room]  directions, first move first
-    length: np.ndarray      # int32[agents]        moves in the route; 0 = none
-    done: np.ndarray        # int32[agents]        moves made
-    agitation: np.ndarray   # int32[agents]        forced searches, less those forgiven
-    calm: np.ndarray        # int32[agents]        unobstructed moves since the last change of agitation
-    searches: np.ndarray    # int32[agents]        searches begun, which the noise is a function of
-    seen: np.ndarray        # int32[agents]        bit d set: in its last turn somebody was beside it in direction d;
-                            #                      _LOOK_FIRST when it has had no turn since its order
+    noise: int          # cells of noise in the heuristic per level of agitation
+    calm_moves: int     # unobstructed moves after which agitation drops by one
+    seed: int
 
 
-class Turn(NamedTuple):
-    """Whose search it is, and who has moved."""
+class Repairs(NamedTuple):
+    """What LRA* keeps of its agents: their paths and their mood."""
 
-    agent: np.ndarray   # int32[1]      the agent to look at next
-    within: np.ndarray  # bool[1]       whether its search was begun
-    spent: np.ndarray   # int64[1]      expansions made by the last call
-    repaths: np.ndarray # int64[1]      forced searches begun so far
-    entered: np.ndarray # int32[cells]  the agent that last moved there, or NO_AGENT
+    paths: Paths
+    agitation: Annotated[np.ndarray, int32("agents")]               # forced searches, less those forgiven
+    calm: Annotated[np.ndarray, int32("agents")]                    # free moves since its agitation last changed
+    searches: Annotated[np.ndarray, int32("agents")]                # searches begun, which the noise is a function of
+    seen: Annotated[np.ndarray, int32("agents", fill=_LOOK_FIRST)]  # bit d: in its last turn an agent was beside it in
+                                                                    # direction d; _LOOK_FIRST: no turn since its order
+    entered: Annotated[np.ndarray, int32("cells", fill=NO_AGENT)]   # the agent that last moved there, or NO_AGENT
+    turns: Turns
+    temper: Temper
+    counts: Annotated[np.ndarray, record("repaths")]                # forced searches begun so far
 
 
 @jit
-def _wants_route(agents, routes, agent):
+def _wants_path(agents, paths, agent):
     """Whether an agent has somewhere to go and no path to follow."""
     return (
         agents.controlled[agent]
         and agents.cell[agent] != NO_CELL
         and agents.cell[agent] != agents.goal[agent]
-        and routes.done[agent] == routes.length[agent]
+        and paths.left[agent] == 0
     )
 
 
 @jit
-def in_the_way(agents, occupant, entered, next_cell, target):
+def in_the_way(moment, entered, target):
     """The agent that stands or will stand on `target` as far as is decided in this tick, or NO_AGENT."""
-    there = occupant[target]
-    if there != NO_AGENT and next_cell[there] == target:        # it stays, or its turn has not come yet
+    there = moment.occupant[target]
+    if there != NO_AGENT and moment.next_cell[there] == target:         # it stays, or its turn has not come yet
         return there
     arriving = entered[target]
-    if arriving != NO_AGENT and next_cell[arriving] == target and agents.cell[arriving] != target:
+    if arriving != NO_AGENT and moment.next_cell[arriving] == target and moment.agents.cell[arriving] != target:
         return arriving
     return NO_AGENT
 
 
 @jit
-def let_the_program_go_first(agents, entered, next_cell):
-    """Note where the agents go that the program moves. Mutates: entered."""
+def let_the_program_go_first(moment, repairs):
+    """Note where the agents go that the program moves. Mutates: repairs."""
+    agents = moment.agents
     for agent in range(agents.cell.size):
         if not agents.controlled[agent] and agents.cell[agent] != NO_CELL:
-            entered[next_cell[agent]] = agent
+            repairs.entered[moment.next_cell[agent]] = agent
 
 
 @jit
-def look_around(tables, agents, occupant, entered, next_cell, agent):
+def look_around(moment, entered, agent):
     """Which directions from an agent are taken, one bit each, as far as is decided in this tick."""
+    tables, cell = moment.tables, moment.agents.cell[agent]
     seen = 0
     for d in range(8):
-        if tables.moves[agents.cell[agent]] >> d & 1:
-            target = agents.cell[agent] + tables.offset[d]
-            if in_the_way(agents, occupant, entered, next_cell, target) != NO_AGENT:
-                seen |= 1 << d
+        if tables.moves[cell] >> d & 1 and in_the_way(moment, entered, cell + tables.offset[d]) != NO_AGENT:
+            seen |= 1 << d
     return seen
 
 
 @jit
-def search_phase(tables, agents, occupant, routes, turn, search, next_cell, seed, noise, max_expansions):
-    """Give every agent that needs one a new path, in turn, while the budget lasts. Mutates: routes, turn, search."""
-    turn.spent[0] = 0
-    for _ in range(agents.cell.size):
-        agent = turn.agent[0]
-        if turn.within[0] or _wants_route(agents, routes, agent):
-            cell = agents.cell[agent]
-            if not turn.within[0]:
-                if turn.spent[0] >= max_expansions:
-                    return _BUDGET_SPENT
-                routes.searches[agent] += 1
-                draw = scramble(scramble(seed) ^ scramble(agent) ^ routes.searches[agent])
-                begin(tables, search, cell, agents.goal[agent], noise * routes.agitation[agent], draw)
-                seen = routes.seen[agent]
-                turn.repaths[0] += seen != _LOOK_FIRST
-                if seen == _LOOK_FIRST:
-                    seen = look_around(tables, agents, occupant, turn.entered, next_cell, agent)
-                for d in range(8):
-                    if seen >> d & 1:
-                        forbid(search, cell + tables.offset[d])
-            before = expansions_of(search)
-            answer = run(tables, search, max_expansions - turn.spent[0])
-            turn.spent[0] += expansions_of(search) - before
-            turn.within[0] = answer == OUT_OF_BUDGET
-            if answer == OUT_OF_BUDGET:
-                return _BUDGET_SPENT
-            if answer == FOUND:
-                length = path_length(tables, search)
-                if length > routes.step.shape[1]:
-                    turn.within[0] = True                   # kept as it is, to be read off when there is room
-                    return _ROUTE_TOO_LONG
-                write_steps(tables, search, length, routes.step[agent])
-                routes.length[agent] = length
-                routes.done[agent] = 0
-            else:
-                routes.agitation[agent] += 1
-        turn.agent[0] = (agent + 1) % agents.cell.size
-    return _DONE
+def _begin_search(moment, repairs, agent):
+    """Begin an agent's search, which keeps out of the cells that it saw taken. Mutates: repairs."""
+    tables, turns, temper = moment.tables, repairs.turns, repairs.temper
+    cell, goal = moment.agents.cell[agent], moment.agents.goal[agent]
+    repairs.searches[agent] += 1
+    draw = scramble(scramble(temper.seed) ^ scramble(agent) ^ repairs.searches[agent])
+    begin_search(tables, turns, _PATH, cell, goal, temper.noise * repairs.agitation[agent], draw)
+    seen = np.int64(repairs.seen[agent])
+    if seen == _LOOK_FIRST:
+        seen = look_around(moment, repairs.entered, agent)
+    else:
+        repairs.counts[0].repaths += 1
+    for d in range(8):
+        if seen >> d & 1:
+            forbid(turns.search, cell + tables.offset[d])
 
 
 @jit
-def move_phase(tables, agents, occupant, routes, entered, calm_moves, next_cell, waits_for):
-    """Let everybody take the next step of its path, one after the other. Mutates: all but tables, agents, occupant."""
+def search_phase(moment, repairs, expansions):
+    """Give every agent that needs one a new path, in turn, while the allowance lasts. Mutates: repairs.
+
+    Answers OUT_OF_BUDGET, OUT_OF_SPACE, or FOUND when every agent has had its turn.
+    """
+    tables, agents, paths, turns = moment.tables, moment.agents, repairs.paths, repairs.turns
+    allow(turns.allowance, expansions)
+    for _ in range(agents.cell.size):
+        agent = whose_turn(turns)
+        if _wants_path(agents, paths, agent):
+            if not is_begun(turns, _PATH, agents.cell[agent], agents.goal[agent]):
+                if is_spent(turns):
+                    return OUT_OF_BUDGET
+                _begin_search(moment, repairs, agent)
+            answer = search_on(tables, turns, NO_LIMIT)
+            if answer == OUT_OF_BUDGET:
+                return OUT_OF_BUDGET
+            if answer == UNREACHABLE:
+                repairs.agitation[agent] += 1
+            elif not keep_path(tables, turns, paths, agent, 0):
+                return OUT_OF_SPACE                     # the search is kept, to be read off when there is space
+        end_turn(turns, agents.cell.size)
+    return FOUND
+
+
+@jit
+def move_phase(moment, repairs):
+    """Let each agent take the next step of its path, one after the other.
+
+    Mutates: repairs, moment.next_cell, moment.waits_for.
+    """
+    agents, paths, entered = moment.agents, repairs.paths, repairs.entered
     for agent in range(agents.cell.size):
         cell = agents.cell[agent]
         if not agents.controlled[agent] or cell == NO_CELL:
             continue
         if cell == agents.goal[agent]:
-            routes.agitation[agent] = 0
-        if _wants_route(agents, routes, agent):
-            routes.seen[agent] = look_around(tables, agents, occupant, entered, next_cell, agent)
-        if routes.done[agent] == routes.length[agent]:
+            repairs.agitation[agent] = 0
+        if paths.left[agent] == 0:
+            if _wants_path(agents, paths, agent):
+                repairs.seen[agent] = look_around(moment, entered, agent)
             continue
-        target = cell + tables.offset[routes.step[agent, routes.done[agent]]]
-        blocker = in_the_way(agents, occupant, entered, next_cell, target)
+        target = cell + moment.tables.offset[direction(paths.top[agent])]
+        blocker = in_the_way(moment, entered, target)
         if blocker == NO_AGENT:
-            next_cell[agent] = target
+            moment.next_cell[agent] = target
             entered[target] = agent
-            routes.done[agent] += 1
-            routes.calm[agent] += 1
-            if routes.calm[agent] >= calm_moves:
-                routes.calm[agent] = 0
-                routes.agitation[agent] = max(routes.agitation[agent] - 1, 0)
+            take_move(paths, agent)
+            repairs.calm[agent] += 1
+            if repairs.calm[agent] >= repairs.temper.calm_moves:
+                repairs.calm[agent] = 0
+                repairs.agitation[agent] = max(repairs.agitation[agent] - 1, 0)
         else:
-            waits_for[agent] = blocker
-            routes.length[agent] = 0                            # "recalculates the remainder of its route"
-            routes.done[agent] = 0
-            routes.seen[agent] = look_around(tables, agents, occupant, entered, next_cell, agent)
-            routes.calm[agent] = 0
-            routes.agitation[agent] += 1
+            moment.waits_for[agent] = blocker
+            paths.left[agent] = 0                       # "recalculates the remainder of its route"
+            repairs.seen[agent] = look_around(moment, entered, agent)
+            repairs.calm[agent] = 0
+            repairs.agitation[agent] += 1
 
 
 @dataclass
@@ -205,61 +213,55 @@ class LocalRepair(Planner):
     def bind(self, state: State, seed: int) -> None:
         super().bind(state, seed)
         cells = state.grid.size
-        self._search = make_search(cells)
-        self._turn = Turn(
-            np.zeros(1, np.int32), np.zeros(1, np.bool_), np.zeros(1, np.int64), np.zeros(1, np.int64),
-            np.full(cells, NO_AGENT, np.int32),
-        )  # fmt: skip
-        self._routes = Routes(np.zeros((0, _FIRST_ROOM), np.uint8), *(np.zeros(0, np.int32) for _ in range(6)))
-        self._make_room(state.agents.cell.size, _FIRST_ROOM)
+        given = {
+            "paths": make_paths(cells),
+            "turns": make_turns(cells),
+            "temper": Temper(self.noise, self.calm_moves, seed),
+        }
+        self._repairs = allocate(Repairs, given, agents=0, cells=cells)
+        self._waits_for = np.empty(0, np.int32)
+        for agent in range(state.agents.cell.size):
+            self.agent_added(agent)
 
     def plan(self, proposal: Proposal, budget: Budget) -> None:
-        state, turn = self.state, self._turn
-        tables, agents, occupant = state.grid.tables, state.agents, state.occupant
-        let_the_program_go_first(agents, turn.entered, proposal.next_cell)
-        answer = _BUDGET_SPENT
-        while answer != _DONE and (limit := budget.slice()):
-            answer = search_phase(
-                tables, agents, occupant, self._routes, turn, self._search, proposal.next_cell,
-                self.seed, self.noise, limit,
-            )  # fmt: skip
-            budget.spend(turn.spent[0])
-            if answer == _ROUTE_TOO_LONG:
-                self._make_room(agents.cell.size, path_length(tables, self._search))
-        move_phase(
-            tables, agents, occupant, self._routes, turn.entered, self.calm_moves,
-            proposal.next_cell, proposal.waits_for,
-        )  # fmt: skip
-
-    def _make_room(self, agents: int, moves: int) -> None:
-        """Grow the arrays for so many agents with routes of so many moves, doubling as they grow."""
-        rows, columns = self._routes.step.shape
-        if agents <= rows and moves <= columns:
-            return
-        more_rows = max(agents - rows, rows) if agents > rows else 0
-        more_columns = max(moves - columns, columns) if moves > columns else 0
-        step = np.pad(self._routes.step, ((0, more_rows), (0, more_columns)))
-        self._routes = Routes(step, *(np.pad(array, (0, more_rows)) for array in self._routes[1:]))
+        moment, allowance = moment_of(self.state, proposal), self._repairs.turns.allowance
+        let_the_program_go_first(moment, self._repairs)
+        answer = OUT_OF_BUDGET
+        while answer != FOUND and (limit := budget.slice()):
+            before = spent(allowance)
+            answer = search_phase(moment, self._repairs, limit)
+            budget.spend(spent(allowance) - before)
+            if answer == OUT_OF_SPACE:
+                self._repairs = self._repairs._replace(paths=with_space(self._repairs.paths))
+        move_phase(moment, self._repairs)
+        self._waits_for = proposal.waits_for
 
     def counters(self) -> dict[str, int]:
-        return {"repaths": int(self._turn.repaths[0])}
+        return {"repaths": int(self._repairs.counts[0].repaths)}
+
+    def intent(self, agent: int) -> Intent:
+        agents = self.state.agents
+        cell = int(agents.cell[agent])
+        if cell == NO_CELL or not agents.controlled[agent] or cell == agents.goal[agent]:
+            return Intent()
+        path = cells_ahead(self.state.grid.tables, self._repairs.paths, agent, cell)
+        if agent < self._waits_for.size and self._waits_for[agent] != NO_AGENT:
+            return Intent(path, int(self._waits_for[agent]), "another was on its next cell, so it searches again")
+        return Intent(path, reason="" if path else "it has no path yet")
 
     def agent_added(self, agent: int) -> None:
-        self._make_room(agent + 1, 0)
-        self._forget(agent)
+        self._repairs = grown(self._repairs, agents=ahead(self._repairs.seen.size, agent + 1))
 
     def agent_removed(self, agent: int) -> None:
-        self._forget(agent)
+        self.agent_retasked(agent)
 
     def agent_retasked(self, agent: int) -> None:
-        self._forget(agent)
-
-    def _forget(self, agent: int) -> None:
-        self._routes.length[agent] = self._routes.done[agent] = self._routes.agitation[agent] = 0
-        self._routes.seen[agent] = _LOOK_FIRST
-        if self._turn.agent[0] == agent:
-            self._turn.within[0] = False
+        repairs = self._repairs
+        repairs.paths.left[agent] = repairs.agitation[agent] = 0
+        repairs.seen[agent] = _LOOK_FIRST
+        if repairs.turns.counts[0].agent == agent:
+            abandon_search(repairs.turns)
 
     def cells_changed(self, cells: NDArray[np.int32]) -> None:
-        drop_cut_routes(self.state.grid.tables, self.state.agents, self._routes)
-        self._turn.within[0] = False
+        drop_cut_paths(self.state.grid.tables, self.state.agents.cell, self._repairs.paths)
+        abandon_search(self._repairs.turns)

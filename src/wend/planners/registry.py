@@ -1,6 +1,6 @@
-"""The registry: which algorithms there are, what they are called, where they come from, what can be set.
+"""The registry of algorithms: their names, the papers they come from, and the parameters that can be set.
 
-It is a table of names, so that listing them imports no kernel. An alias is an algorithm with some parameters preset.
+It is a table of names, so listing it imports no kernel. An alias is an algorithm with some parameters preset.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ class Algorithm:
     title: str              # what people call it
     summary: str            # one line
     paper: str              # where it comes from
-    online: bool            # keeps within a budget in every tick, the first included
+    online: bool            # stays within a budget in every tick, the first included
     where: str              # module:class
     preset: Mapping[str, Any] = field(default_factory=dict)     # parameters that make the alias, and cannot be set
     defaults: Mapping[str, Any] = field(default_factory=dict)   # defaults that differ from the class's
 
     def planner_class(self) -> type[Planner]:
-        """The class behind it; importing it loads the kernels."""
+        """The class that implements it; importing it loads the kernels."""
         module, name = self.where.split(":")
         found: type[Planner] = getattr(importlib.import_module(module), name)
         return found
 
     def parameters(self) -> tuple[Parameter, ...]:
-        """What can be set, with the defaults that hold here."""
+        """The parameters that can be set, with the defaults of this algorithm."""
         return tuple(
             replace(p, default=self.defaults.get(p.name, p.default))
             for p in self.planner_class().parameters()
@@ -47,7 +47,7 @@ class Algorithm:
         )
 
     def create(self, **parameters: Any) -> Planner:
-        """A planner with these parameters; the rest keeps its defaults."""
+        """A planner with these parameters; the others keep their defaults."""
         known = [p.name for p in self.parameters()]
         for name in parameters:
             if name not in known:
@@ -67,7 +67,7 @@ _ALGORITHMS = (
     Algorithm(
         key="ca",
         title="CA*",
-        summary="Each agent plans once, in space and time, around the plans of those before it.",
+        summary="Each agent plans once, in space and time, around the plans of the agents before it.",
         paper=SILVER,
         online=False,
         where="wend.planners.cooperative:Cooperative",
@@ -76,7 +76,7 @@ _ALGORITHMS = (
     Algorithm(
         key="hca",
         title="HCA*",
-        summary="CA* with distances that know the walls, found backwards from the goal.",
+        summary="CA* with true distances around the walls, searched backwards from the goal.",
         paper=SILVER,
         online=False,
         where="wend.planners.cooperative:Cooperative",
@@ -85,7 +85,7 @@ _ALGORITHMS = (
     Algorithm(
         key="whca",
         title="WHCA*",
-        summary="HCA* in a window that moves along with time; agents step off their goals for others.",
+        summary="HCA* in a moving window of time; agents step off their goals for others.",
         paper=SILVER,
         online=True,
         where="wend.planners.windowed.whca:Windowed",
@@ -93,7 +93,7 @@ _ALGORITHMS = (
     Algorithm(
         key="weave",
         title="Weave",
-        summary="WHCA* with a soft tail; the agent longest away from home plans first; boxed-in agents push.",
+        summary="WHCA* with a soft tail; the agent away from home longest plans first; boxed-in agents push.",
         paper="ours, after Silver (2005) and Okumura et al. (2022)",
         online=True,
         where="wend.planners.windowed.whca:Windowed",
@@ -106,7 +106,7 @@ _ALGORITHMS = (
         summary="Each agent follows its own A* path on one-way streets and reserves a few moves ahead.",
         paper=WANG,
         online=True,
-        where="wend.planners.far:Far",
+        where="wend.planners.far.far:Far",
     ),
     Algorithm(
         key="astar-replan",
@@ -114,7 +114,7 @@ _ALGORITHMS = (
         summary="FAR without one-way streets.",
         paper=SIGURDSON,
         online=True,
-        where="wend.planners.far:Far",
+        where="wend.planners.far.far:Far",
         preset={"flow": "none"},
     ),
     Algorithm(
@@ -128,7 +128,7 @@ _ALGORITHMS = (
     Algorithm(
         key="bmaa-c",
         title="BMAA*-c",
-        summary="BMAA* whose agents push others off their goals for a moment.",
+        summary="BMAA* in which agents push others off their goals for a moment.",
         paper=SIGURDSON,
         online=True,
         where="wend.planners.bmaa.bmaa:Bmaa",
@@ -146,7 +146,7 @@ _ALGORITHMS = (
     Algorithm(
         key="bmaa-fc",
         title="BMAA*-f-c",
-        summary="BMAA* on one-way streets whose agents push others off their goals for a moment.",
+        summary="BMAA* on one-way streets, in which agents push others off their goals for a moment.",
         paper=SIGURDSON,
         online=True,
         where="wend.planners.bmaa.bmaa:Bmaa",
@@ -155,7 +155,7 @@ _ALGORITHMS = (
     Algorithm(
         key="surge",
         title="Surge",
-        summary="BMAA* with distances over blocks; agents in the way make way, in a chain.",
+        summary="BMAA* with distances over blocks; agents in the way step aside, pushing others in a chain.",
         paper="ours, after Sigurdson et al. (2018) and Okumura et al. (2022)",
         online=True,
         where="wend.planners.bmaa.bmaa:Bmaa",
@@ -165,7 +165,7 @@ _ALGORITHMS = (
     Algorithm(
         key="mapp",
         title="MAPP",
-        summary="Units slide past each other like tiles; says beforehand which units will surely arrive.",
+        summary="Units slide past each other like tiles; says beforehand which units are sure to arrive.",
         paper=WANG_MAPP,
         online=False,
         where="wend.planners.mapp.mapp:Mapp",
@@ -176,7 +176,7 @@ ALGORITHMS: Mapping[str, Algorithm] = {algorithm.key: algorithm for algorithm in
 
 
 def find(key: str) -> Algorithm:
-    """The algorithm of that key, or an error that lists the known ones."""
+    """The algorithm with that key; raises an error that lists the known ones."""
     if key not in ALGORITHMS:
         raise UnknownNameError("algorithm", key, ALGORITHMS)
     return ALGORITHMS[key]

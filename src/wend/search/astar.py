@@ -15,74 +15,68 @@ import math
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, overload
+from typing import Annotated, NamedTuple, overload
 
 import numpy as np
 
 from wend.errors import NoPathError
 from wend.kernel import FOUND, OUT_OF_BUDGET, UNREACHABLE, jit, scramble
+from wend.kernel.arrays import allocate, int32, int64, record, uint8
 from wend.maps.grid import Grid
 from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, DX, DY, Point, empty_map_cost
 from wend.search.open_list import OpenList, clear, drop_first, first, is_empty, make_open_list, push
 
 NO_LIMIT = 2**62       # expansions
-
-_NO_DIRECTION = 8
+NO_DIRECTION = 8
 
 
 class Search(NamedTuple):
-    """The workspace of one search at a time, reused by all."""
+    """The workspace of one search at a time, which all searches share."""
 
     open_list: OpenList
-    mark: np.ndarray    # int32[cells]  2 * search: open, 2 * search + 1: closed, anything else: not reached
-    g: np.ndarray       # int64[cells]  cost of the best path found so far, in the units of grid.CARDINAL_COST
-    order: np.ndarray   # int32[cells]  when the search first reached the cell
-    parent: np.ndarray  # uint8[cells]  direction of the move that leads there, _NO_DIRECTION at the start
-    job: np.ndarray     # int64[7]      see below
-
-
-# Search.job holds
-_SERIAL = 0         # number of this search
-_START = 1          # cell
-_GOAL = 2           # cell
-_REACHED = 3        # cells reached, which is also the next order
-_EXPANDED = 4       # nodes expanded so far by this search
-_NOISE = 5          # cells by which the heuristic may be raised at random, 0 = none
-_NOISE_SEED = 6     # what the noise is a function of
+    mark: Annotated[np.ndarray, int32("cells")]     # 2 * serial: open, 2 * serial + 1: closed, else: not reached
+    g: Annotated[np.ndarray, int64("cells")]        # cost of the best path so far, in units of grid.CARDINAL_COST
+    order: Annotated[np.ndarray, int32("cells")]    # when the search first reached the cell
+    parent: Annotated[np.ndarray, uint8("cells")]   # direction of the move that leads there, NO_DIRECTION at the start
+    job: Annotated[
+        np.ndarray,
+        record(
+            "serial",       # number of this search
+            "start",        # cell
+            "goal",         # cell
+            "reached",      # cells reached, which is also the next order
+            "expanded",     # nodes expanded so far by this search
+            "noise",        # cells by which the heuristic may be raised at random, 0 = none
+            "noise_seed",   # what the noise is a function of
+        ),
+    ]
 
 
 def make_search(cells: int) -> Search:
     """A workspace for maps of so many cells."""
-    return Search(
-        make_open_list(cells),
-        np.zeros(cells, dtype=np.int32),
-        np.empty(cells, dtype=np.int64),
-        np.empty(cells, dtype=np.int32),
-        np.empty(cells, dtype=np.uint8),
-        np.zeros(7, dtype=np.int64),
-    )
+    return allocate(Search, {"open_list": make_open_list(cells)}, cells=cells)
 
 
 @jit
 def begin(tables, search, start, goal, noise, noise_seed):
     """Set up a search from start to goal. Mutates: search."""
-    job = search.job
-    job[_SERIAL] += 1
-    if job[_SERIAL] >= 2**30:                           # once in a billion searches the marks run out
+    job = search.job[0]
+    job.serial += 1
+    if job.serial >= 2**30:                             # once in a billion searches the marks run out
         search.mark[:] = 0
-        job[_SERIAL] = 1
-    job[_START] = start
-    job[_GOAL] = goal
-    job[_REACHED] = 1
-    job[_EXPANDED] = 0
-    job[_NOISE] = noise
-    job[_NOISE_SEED] = noise_seed
+        job.serial = 1
+    job.start = start
+    job.goal = goal
+    job.reached = 1
+    job.expanded = 0
+    job.noise = noise
+    job.noise_seed = noise_seed
     width = tables.width
     h = empty_map_cost(tables, abs(start % width - goal % width), abs(start // width - goal // width))
-    search.mark[start] = 2 * job[_SERIAL]
+    search.mark[start] = 2 * job.serial
     search.g[start] = 0
     search.order[start] = 0
-    search.parent[start] = _NO_DIRECTION
+    search.parent[start] = NO_DIRECTION
     clear(search.open_list, h)
     push(search.open_list, h, h, start)
 
@@ -90,7 +84,7 @@ def begin(tables, search, start, goal, noise, noise_seed):
 @jit
 def forbid(search, cell):
     """Keep the search that was just begun out of a cell. Mutates: search."""
-    search.mark[cell] = 2 * search.job[_SERIAL] + 1
+    search.mark[cell] = 2 * search.job[0].serial + 1
 
 
 @jit
@@ -98,24 +92,24 @@ def run(tables, search, max_expansions):
     """Expand up to so many nodes; answer FOUND, UNREACHABLE or OUT_OF_BUDGET. Mutates: search."""
     moves, offset, width = tables.moves, tables.offset, tables.width
     open_list, mark, g, order, parent = search.open_list, search.mark, search.g, search.order, search.parent
-    job = search.job
-    opened = 2 * job[_SERIAL]
+    job = search.job[0]
+    opened = 2 * job.serial
     closed = opened + 1
-    goal, noise, noise_seed = job[_GOAL], job[_NOISE], job[_NOISE_SEED]
+    goal, noise, noise_seed = job.goal, job.noise, job.noise_seed
     goal_x, goal_y = goal % width, goal // width
-    if mark[goal] == closed and job[_EXPANDED] == 0:
+    if mark[goal] == closed and job.expanded == 0:
         return UNREACHABLE                              # forbidden: no need to search everything else
     expanded = 0
     while not is_empty(open_list, mark, closed):
         cell = first(open_list) & 0xFFFFFFFF
         if cell == goal:                                # it stays in the list: running again finds it again
-            job[_EXPANDED] += expanded
+            job.expanded += expanded
             return FOUND
         if mark[cell] == closed:                        # an entry from before the cell was improved
             drop_first(open_list)
             continue
         if expanded == max_expansions:
-            job[_EXPANDED] += expanded
+            job.expanded += expanded
             return OUT_OF_BUDGET
         drop_first(open_list)
         mark[cell] = closed
@@ -133,8 +127,8 @@ def run(tables, search, max_expansions):
             cost = cost_here + (CARDINAL_COST if d < 4 else DIAGONAL_COST)
             if state != opened:
                 mark[beside] = opened
-                order[beside] = job[_REACHED]
-                job[_REACHED] += 1
+                order[beside] = job.reached
+                job.reached += 1
             elif cost >= g[beside]:
                 continue
             g[beside] = cost
@@ -143,22 +137,22 @@ def run(tables, search, max_expansions):
             if noise > 0:
                 h += noise * scramble(noise_seed ^ scramble(beside))
             push(open_list, cost + h, h, np.int64(order[beside]) << 32 | beside)
-    job[_EXPANDED] += expanded
+    job.expanded += expanded
     return UNREACHABLE
 
 
 @jit
 def expansions_of(search):
     """Nodes expanded so far by the search at hand."""
-    return search.job[_EXPANDED]
+    return search.job[0].expanded
 
 
 @jit
 def path_length(tables, search):
     """Number of moves of the path found."""
-    cell = search.job[_GOAL]
+    cell = search.job[0].goal
     length = 0
-    while search.parent[cell] != _NO_DIRECTION:
+    while search.parent[cell] != NO_DIRECTION:
         cell -= tables.offset[search.parent[cell]]
         length += 1
     return length
@@ -167,7 +161,7 @@ def path_length(tables, search):
 @jit
 def write_steps(tables, search, length, steps):
     """Write the directions of the path found, first move first. Mutates: steps."""
-    cell = search.job[_GOAL]
+    cell = search.job[0].goal
     for k in range(length - 1, -1, -1):
         steps[k] = search.parent[cell]
         cell -= tables.offset[steps[k]]
@@ -235,4 +229,4 @@ def shortest_path(grid: Grid, start: Point, goal: Point) -> Path:
         x += DX[d]
         y += DY[d]
         points.append((x, y))
-    return Path(tuple(points), int(search.job[_EXPANDED]))
+    return Path(tuple(points), int(search.job[0].expanded))

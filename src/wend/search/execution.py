@@ -1,17 +1,18 @@
 # mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
 """The execution guard: of the steps that agents want to take, those that can be taken together.
 
-Where plans agree, everybody gets what it wants. Where they do not (a plan that could not be kept, an agent that the
-program moved), somebody waits, and whoever wanted into its cell waits with it.
+Where plans agree, every agent gets what it wants. Where they do not (a plan that could not be kept, an agent that the
+program moved), an agent waits, and so do those that wanted to enter its cell.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from wend.kernel import NO_AGENT, NO_CELL, jit
+from wend.kernel.arrays import allocate, int32, uint8
 
 _OPEN, _ASKED, _DECIDED = 0, 1, 2
 
@@ -19,30 +20,30 @@ _OPEN, _ASKED, _DECIDED = 0, 1, 2
 class Guard(NamedTuple):
     """Scratch of the guard."""
 
-    state: np.ndarray   # int8[agents]
-    chain: np.ndarray   # int32[agents]  agents that wait for the next one's decision
-    entered: np.ndarray # int32[cells]   the agent that last moved there, or NO_AGENT
+    state: Annotated[np.ndarray, uint8("agents")]                   # _OPEN, _ASKED or _DECIDED
+    chain: Annotated[np.ndarray, int32("agents")]                   # agents that wait for the next one's decision
+    entered: Annotated[np.ndarray, int32("cells", fill=NO_AGENT)]   # the agent that last moved there, or NO_AGENT
 
 
 def make_guard(agents: int, cells: int) -> Guard:
     """Scratch for so many agents and cells."""
-    return Guard(np.zeros(agents, np.int8), np.zeros(agents, np.int32), np.full(cells, NO_AGENT, np.int32))
+    return allocate(Guard, agents=agents, cells=cells)
 
 
 @jit
 def _is_entered(agents, entered, next_cell, cell):
-    """Whether somebody has been granted to move to a cell in this tick."""
+    """Whether an agent has been granted a move to a cell in this tick."""
     agent = entered[cell]
     return agent != NO_AGENT and next_cell[agent] == cell and agents.cell[agent] != cell
 
 
 @jit
 def grant(agents, occupant, wanted, guard, next_cell, waits_for):
-    """Turn what the agents want into a legal joint move; return how many do not get it.
+    """Turn what the agents want into a legal joint move; return how many of them do not get it.
+
+    `next_cell` comes with the cell of each agent, or the announced one if the program moves it.
 
     Mutates: guard, next_cell, waits_for.
-
-    `next_cell` comes with everybody's own cell, or the announced one of the agents that the program moves.
     """
     state, chain, entered = guard.state, guard.chain, guard.entered
     stopped = 0

@@ -27,9 +27,10 @@ def _flood(tables, distance, order, tail):
 
 @jit
 def count_moves(tables, far, queue, start, goal, most):
-    """Count the moves to a goal along rows and columns, UNREACHABLE where there is no way. Mutates: far, queue.
+    """Count the moves to a goal along rows and columns, UNREACHABLE where there is no path. Mutates: far, queue.
 
-    Cells that no way from the start with at most `most` moves can touch are left out.
+    Cells that no path from the start with at most `most` moves can touch are left out. Returns how many cells were
+    reached; `queue` begins with them, the nearest first.
     """
     far[:] = UNREACHABLE
     far[goal] = 0
@@ -41,6 +42,7 @@ def count_moves(tables, far, queue, start, goal, most):
             radius = (most + far[start]) >> 1
         tail = spread(tables, 4, far, UNREACHABLE, far[cell] + 1, queue, head, tail)
         head += 1
+    return tail
 
 
 def move_distances(

@@ -7,7 +7,7 @@ section III.B. The result is a neighbour table like the grid's own, only directe
 Two annotations, both of which leave everything reachable that was. `global`, the paper's, in this order:
 
     R1  rows run west and east in turn, columns north and south: row 0 west, column 0 north        lay_streets
-    R2  corridors stay two-way                                                                     lay_streets
+    R2  corridors stay two-way                                                     find_corridors, lay_streets
     R3  a cell that cannot be left (sink) or entered (source) gets its diagonal, outward or inward join_ends
     R4  streets between cells that cannot reach each other both ways any more become two-way       reconnect
 
@@ -27,21 +27,46 @@ Deviations and open points
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wend.errors import ParameterError
 from wend.kernel import jit
+from wend.kernel.arrays import allocate, flags, int32, record
 from wend.maps.grid import Grid
 from wend.maps.terrain import GridTables
+from wend.search.strong_components import StrongComponents, label_strong_components
 
 GLOBAL = "global"
 LOCAL = "local"
 
 _NORTH, _EAST, _SOUTH, _WEST = 1, 2, 4, 8       # bits of the neighbour table
 _STREETS = 15                                   # the four of them
+
+
+class Annotation(NamedTuple):
+    """Scratch of the global annotation, and what each of its rules had to do."""
+
+    is_corridor: Annotated[np.ndarray, flags("cells")]
+    begin: Annotated[np.ndarray, int32("bounds")]       # the moves as a graph: those of a cell lead to
+    target: Annotated[np.ndarray, int32("moves")]       # ... target[begin[cell] : begin[cell + 1]]
+    found: StrongComponents
+    counts: Annotated[
+        np.ndarray,
+        record(
+            "sinks",
+            "sources",
+            "components_before",    # strongly connected components before rule R4, walls not counted
+            "directions_added",     # by rule R4
+        ),
+    ]
+
+
+def make_annotation(cells: int) -> Annotation:
+    """Scratch for a map of so many cells."""
+    return allocate(Annotation, cells=cells, bounds=cells + 1, moves=8 * cells, nodes=cells)
 
 
 @jit
@@ -79,6 +104,8 @@ def _gaps(free, moves, width, x, y):
     """The diagonals from a cell that squeeze between two walls; there are none unless corners may be cut."""
     cell = y * width + x
     bits = 0
+    if moves[cell] & _STREETS == _STREETS:                      # no wall beside it
+        return bits
     for d in range(4, 8):
         if moves[cell] >> d & 1:
             dx = 1 if d < 6 else -1
@@ -89,28 +116,34 @@ def _gaps(free, moves, width, x, y):
 
 
 @jit
-def lay_streets(tables, free, moves):
+def find_corridors(tables, free, is_corridor):
+    """Note which cells are part of a corridor. Mutates: is_corridor."""
+    width = tables.width
+    for cell in range(free.size):
+        is_corridor[cell] = _is_corridor(free, width, cell % width, cell // width, int(tables.moves[cell]) & _STREETS)
+
+
+@jit
+def lay_streets(tables, free, is_corridor, moves):
     """Rules R1 and R2, and the gaps of maps with cut corners. Mutates: moves, the table to fill."""
     width, base, offset = tables.width, tables.moves, tables.offset
     for cell in range(free.size):
         x, y = cell % width, cell // width
         streets = int(base[cell]) & _STREETS
         bits = streets
-        if not _is_corridor(free, width, x, y, streets):
+        if not is_corridor[cell]:
             bits = streets & _one_way(x, y)
             for d in range(4):
-                if streets >> d & 1:
-                    beside = cell + offset[d]
-                    if _is_corridor(free, width, beside % width, beside // width, int(base[beside]) & _STREETS):
-                        bits |= 1 << d
+                if streets >> d & 1 and is_corridor[cell + offset[d]]:
+                    bits |= 1 << d
         moves[cell] = bits | _gaps(free, base, width, x, y)
 
 
 @jit
-def join_ends(tables, moves, ends):
-    """Rule R3; write the number of sinks and of sources to `ends`. Mutates: moves, ends."""
+def join_ends(tables, counts, moves):
+    """Rule R3; count sinks and sources. Mutates: counts, moves."""
     base, offset = tables.moves, tables.offset
-    ends[0] = ends[1] = 0
+    counts.sinks = counts.sources = 0
     for cell in range(moves.size):
         streets = int(base[cell]) & _STREETS
         if streets == 0:
@@ -120,8 +153,8 @@ def join_ends(tables, moves, ends):
             if streets >> d & 1 and moves[cell + offset[d]] >> (d ^ 2) & 1:
                 leads_in |= 1 << d
         is_sink, is_source = moves[cell] & _STREETS == 0, leads_in == 0
-        ends[0] += is_sink
-        ends[1] += is_source
+        counts.sinks += is_sink
+        counts.sources += is_source
         if not is_sink and not is_source:
             continue
         for d in range(4, 8):
@@ -134,71 +167,21 @@ def join_ends(tables, moves, ends):
                     moves[cell + offset[d]] |= 1 << (d ^ 2)
 
 
-class Components(NamedTuple):
-    """Scratch for finding strongly connected components."""
-
-    tried: np.ndarray       # uint8[cells]  directions tried already
-    component: np.ndarray   # int32[cells]  number of the cell's component, -1 while it has none
-    number: np.ndarray      # int32[cells]  when the cell was reached, 0 if it was not
-    low: np.ndarray         # int32[cells]  the smallest number known to be reachable from it inside its component
-    waiting: np.ndarray     # int32[cells]  a stack of cells reached that have no component yet
-    path: np.ndarray        # int32[cells]  a stack of cells that lead to the one at hand
-
-
-def make_components(cells: int) -> Components:
-    """A workspace for maps of so many cells."""
-    return Components(np.empty(cells, np.uint8), *(np.empty(cells, np.int32) for _ in range(5)))
-
-
 @jit
-def strong_components(free, moves, offset, found):
-    """Number the strongly connected components; return how many there are. Mutates: found.
+def find_components(offset, moves, work):
+    """Find the strongly connected components of a map with these moves; return how many. Each wall is one.
 
-    Tarjan: Depth-First Search and Linear Graph Algorithms (1972), with a stack of its own instead of recursion.
+    Mutates: work.
     """
-    component, number, low, tried = found.component, found.number, found.low, found.tried
-    for cell in range(free.size):
-        component[cell] = -1
-        number[cell] = 0
-    count, reached, held = 0, 0, 0
-    for root in range(free.size):
-        if not free[root] or number[root] != 0:
-            continue
-        depth = 0
-        cell = root
-        while depth >= 0:
-            if number[cell] == 0:
-                reached += 1
-                number[cell] = low[cell] = reached
-                tried[cell] = 0
-                found.path[depth] = cell
-                found.waiting[held] = cell
-                held += 1
-            down = -1
-            while tried[cell] < 8 and down == -1:
-                d = tried[cell]
-                tried[cell] += 1
-                if moves[cell] >> d & 1:
-                    beside = cell + offset[d]
-                    if number[beside] == 0:
-                        down = beside
-                    elif component[beside] == -1:
-                        low[cell] = min(low[cell], number[beside])
-            if down != -1:
-                depth += 1
-                cell = down
-                continue
-            if low[cell] == number[cell]:                       # nothing before it can be reached: it is complete
-                while component[cell] == -1:
-                    held -= 1
-                    component[found.waiting[held]] = count
-                count += 1
-            depth -= 1
-            if depth >= 0:
-                above = found.path[depth]
-                low[above] = min(low[above], low[cell])
-                cell = above
-    return count
+    edges = 0
+    for cell in range(moves.size):
+        work.begin[cell] = edges
+        for d in range(8):
+            if moves[cell] >> d & 1:
+                work.target[edges] = cell + offset[d]
+                edges += 1
+    work.begin[moves.size] = edges
+    return label_strong_components(work.begin, work.target, work.found)
 
 
 @jit
@@ -245,14 +228,17 @@ def lay_local_streets(tables, free, moves, x0, y0, x1, y1):
             moves[cell] = bits | _gaps(free, tables.moves, width, x, y)
 
 
-def annotate(tables: GridTables, free: NDArray[np.bool_], moves: NDArray[np.uint8]) -> dict[str, int]:
-    """Fill a table by rules R1 to R4; return how much each had to do."""
-    found, ends = make_components(free.size), np.zeros(2, np.int64)
-    lay_streets(tables, free, moves)
-    join_ends(tables, moves, ends)
-    before = strong_components(free, moves, tables.offset, found)
-    added = reconnect(tables, moves, found.component)
-    return {"sinks": int(ends[0]), "sources": int(ends[1]), "components_before": before, "directions_added": added}
+@jit
+def annotate(tables, free, work, moves):
+    """Fill a table by rules R1 to R4. Mutates: work, moves."""
+    counts = work.counts[0]
+    find_corridors(tables, free, work.is_corridor)
+    lay_streets(tables, free, work.is_corridor, moves)
+    join_ends(tables, counts, moves)
+    counts.components_before = find_components(tables.offset, moves, work)
+    for cell in range(free.size):
+        counts.components_before -= not free[cell]
+    counts.directions_added = reconnect(tables, moves, work.found.component)
 
 
 class Flow:
@@ -271,6 +257,7 @@ class Flow:
         self._kind = kind
         self._free = grid.passable.ravel()
         self._moves = np.zeros(grid.size, np.uint8)
+        self._work = make_annotation(grid.size if kind == GLOBAL else 0)
         self._is_stale = True
 
     def tables(self) -> GridTables:
@@ -279,7 +266,7 @@ class Flow:
             self._is_stale = False
             grid = self._grid
             if self._kind == GLOBAL:
-                annotate(grid.tables, self._free, self._moves)
+                annotate(grid.tables, self._free, self._work, self._moves)
             else:
                 lay_local_streets(grid.tables, self._free, self._moves, 0, 0, grid.width - 1, grid.height - 1)
         return self._grid.tables._replace(moves=self._moves)

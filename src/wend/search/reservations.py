@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import Annotated, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wend.kernel import NO_AGENT, jit
 from wend.kernel.arrays import allocate, int32
@@ -72,18 +73,6 @@ def expire(table, way, since, steps, agent, now):
     k = now - 1 - since
     if 0 <= k <= steps:
         release(table, way[k], now - 1, agent)
-
-
-@jit
-def is_walkable(tables, way):
-    """Whether every step of a way is legal on the map as it is now."""
-    for k in range(way.size - 1):
-        legal = way[k] == way[k + 1]
-        for d in range(8):
-            legal = legal or (tables.moves[way[k]] >> d & 1 and way[k] + tables.offset[d] == way[k + 1])
-        if not legal:
-            return False
-    return True
 
 
 @jit
@@ -153,3 +142,13 @@ def may_move(tables, table, here, there, time, agent, no_follow, forbid_cross):
                 if crossing != NO_AGENT and owner_at(table, opposite, time + 1) == crossing:
                     return False
     return True
+
+
+def next_owners(table: Reservations, now: int) -> NDArray[np.int32]:
+    """Of each cell the agent that has it next, now or later, or NO_AGENT."""
+    owners = table.hold_agent - 1
+    slots = table.ring.shape[1]
+    for time in range(min(int(table.until[0]), now + slots - 1), now - 1, -1):
+        reserved = table.ring[:, time & (slots - 1)]
+        owners = np.where(reserved != 0, reserved - 1, owners)
+    return owners

@@ -28,23 +28,23 @@ from numpy.typing import NDArray
 from wend.kernel import OUT_OF_BUDGET, OUT_OF_SPACE, UNREACHABLE, jit
 from wend.kernel.allowance import Allowance
 from wend.kernel.arrays import ahead, allocate, grown, int32, int64, record
+from wend.kernel.pages import NO_PAGE, PAGE, Pages, give_back, has_space, make_pages, new_page, with_more
 from wend.kernel.pools import CHUNK, Pool, bring, carry, enlarged, get, make_pool, put
 from wend.maps.grid import Grid
 from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, DX, DY, empty_map_cost
 
-PAGE = CHUNK        # cells in a page
+_CARRIED_PER_TICK = 1024    # chunks of a pool that has grown: half a megabyte, about 0.1 ms
 
 _UNREACHED = 0
 _FAR = 2**62        # taken off what is known of a cell, so that _UNREACHED is more than anything
-_NO_PAGE = 0        # page 0 is never written
 _NO_ENTRY = 0       # entry 0 is in no chain
 
 
 class Reverse(NamedTuple):
     """The backward searches of a planner, one per goal."""
 
-    page_of: Annotated[np.ndarray, int32("searches", "map_pages")]  # where a page begins in `known`, or _NO_PAGE
-    known: Pool     # by cell of a page: (g << 1 | closed) - _FAR, or _UNREACHED; a page given back begins with the next
+    page_of: Annotated[np.ndarray, int32("searches", "map_pages")]  # where a page begins in `known`, or NO_PAGE
+    known: Pages    # by cell: (g << 1 | closed) - _FAR, or _UNREACHED
     entry: Pool     # cell << 32 | the entry below it, _NO_ENTRY at the bottom
     level_f: Annotated[np.ndarray, int64("searches", "levels")]     # the values of f in the open list, descending,
     level_top: Annotated[np.ndarray, int32("searches", "levels")]   # ... and the last entry of each
@@ -54,9 +54,6 @@ class Reverse(NamedTuple):
     counts: Annotated[
         np.ndarray,
         record(
-            "pages",        # pages of the pool that were ever used, page 0 included
-            "free_pages",   # pages of these that were given back,
-            "free_page",    # ... and the first of them
             "entries",      # entries that were ever used, entry 0 included
             "free_entry",   # the first of a chain of entries that were given back
         ),
@@ -65,22 +62,21 @@ class Reverse(NamedTuple):
 
 
 def make_reverse(
-    cells: int, *, searches: int = 0, pages: int = 1 << 14, entries: int = 1 << 18, levels: int = 256
+    cells: int, *, searches: int = 0, pages: int = 1 << 16, entries: int = 1 << 20, levels: int = 256
 ) -> Reverse:
     """Empty searches on a map of so many cells; so many pages, entries and values of f, until these grow."""
-    pools = {"known": make_pool(pages * PAGE), "entry": make_pool(entries)}
+    pools = {"known": make_pages(pages), "entry": make_pool(entries)}
     reverse = allocate(Reverse, pools, searches=searches, map_pages=-(-cells // PAGE), levels=levels)
-    reverse.counts[0].pages = reverse.counts[0].entries = 1
+    reverse.counts[0].entries = 1
     return reverse
 
 
 def with_space(reverse: Reverse) -> Reverse:
     """The same with larger pools and lists of values where these are short."""
-    counts = reverse.counts[0]
     known, entry = reverse.known, reverse.entry
-    if (counts.pages - counts.free_pages + 8) * PAGE > known.items.size:
-        known = enlarged(known)
-    if counts.entries + 8 > entry.items.size:
+    if not has_space(known, 8):
+        known = with_more(known)
+    if reverse.counts[0].entries + 8 > entry.items.size:
         entry = enlarged(entry)
     levels = reverse.level_f.shape[1]
     if int(reverse.levels.max(initial=0)) + 8 > levels:
@@ -94,9 +90,19 @@ def begin(reverse: Reverse, search: int, goal: int, origin: int) -> None:
 
 
 @jit
+def carry_on(reverse):
+    """Carry some more of the pools that have grown over, once per tick: until all is over they are slower to read.
+
+    Mutates: reverse.
+    """
+    carry(reverse.known.pool, _CARRIED_PER_TICK)
+    carry(reverse.entry, _CARRIED_PER_TICK)
+
+
+@jit
 def _known(reverse, search, cell):
     """What is known of a cell."""
-    return get(reverse.known, reverse.page_of[search, cell >> 6] + (cell & 63))
+    return get(reverse.known.pool, reverse.page_of[search, cell >> 6] + (cell & 63))
 
 
 @jit
@@ -105,13 +111,9 @@ def forget(reverse, search):
     counts = reverse.counts[0]
     for k in range(reverse.page_of.shape[1]):
         page = reverse.page_of[search, k]
-        if page != _NO_PAGE:
-            put(reverse.known, page, counts.free_page)
-            for beside in range(1, PAGE):
-                put(reverse.known, page + beside, _UNREACHED)
-            counts.free_page = page
-            counts.free_pages += 1
-            reverse.page_of[search, k] = _NO_PAGE
+        if page != NO_PAGE:
+            give_back(reverse.known, page)
+            reverse.page_of[search, k] = NO_PAGE
     for k in range(reverse.levels[search]):
         at = np.int64(reverse.level_top[search, k])
         while at != _NO_ENTRY:
@@ -126,21 +128,6 @@ def forget(reverse, search):
 def reaches(reverse, search, cell):
     """Whether the search has come to a cell yet."""
     return _known(reverse, search, cell) != _UNREACHED
-
-
-@jit
-def _new_page(reverse):
-    """Take a page out of the pool; return where it begins. Mutates: reverse."""
-    counts = reverse.counts[0]
-    if counts.free_pages > 0:
-        page = counts.free_page
-        counts.free_page = get(reverse.known, page)
-        counts.free_pages -= 1
-        put(reverse.known, page, _UNREACHED)
-        return page
-    carry(reverse.known, 2)
-    counts.pages += 1
-    return (counts.pages - 1) * PAGE
 
 
 @jit
@@ -177,7 +164,7 @@ def _has_space(reverse, levels):
     """Whether one more node can be expanded."""
     counts = reverse.counts[0]
     return (
-        (counts.pages - counts.free_pages + 8) * PAGE <= reverse.known.items.size
+        has_space(reverse.known, 8)
         and counts.entries + 8 <= reverse.entry.items.size
         and levels + 8 <= reverse.level_f.shape[1]
     )
@@ -194,10 +181,18 @@ def distance(tables, reverse, search, cell):
 
 
 @jit
+def write_known(reverse, search, far):
+    """Write how far it is from each cell, OUT_OF_BUDGET where the search has not come yet. Mutates: far."""
+    for cell in range(far.size):
+        here = _known(reverse, search, cell)
+        far[cell] = (here + _FAR) >> 1 if here & 1 else OUT_OF_BUDGET
+
+
+@jit
 def _resume(tables, reverse, search, cell):
     """Go on with a search until it has closed a cell; answer as `distance` does. Mutates: reverse."""
-    page_of, known, entry = reverse.page_of[search], reverse.known.items, reverse.entry.items
-    older_known, older_entry = reverse.known.counts[0].until, reverse.entry.counts[0].until
+    page_of, known, entry = reverse.page_of[search], reverse.known.pool.items, reverse.entry.items
+    older_known, older_entry = reverse.known.pool.counts[0].until, reverse.entry.counts[0].until
     counts, allowance = reverse.counts[0], reverse.allowance.counts[0]
     level_f, level_top = reverse.level_f[search], reverse.level_top[search]
     levels = np.int64(reverse.levels[search])
@@ -209,8 +204,8 @@ def _resume(tables, reverse, search, cell):
     if not reaches(reverse, search, goal):          # Alg. 1, l. 1-7
         if not _has_space(reverse, levels):
             return OUT_OF_SPACE
-        page_of[goal >> 6] = _new_page(reverse)
-        put(reverse.known, page_of[goal >> 6] + (goal & 63), -_FAR)
+        page_of[goal >> 6] = new_page(reverse.known)
+        put(reverse.known.pool, page_of[goal >> 6] + (goal & 63), -_FAR)
         levels = _push(reverse, level_f, level_top, levels, np.int64(0), goal)
     answer = UNREACHABLE
     while levels > 0:
@@ -221,7 +216,7 @@ def _resume(tables, reverse, search, cell):
         first = top >> 32
         slot = page_of[first >> 6] + (first & 63)
         if slot < older_known:
-            bring(reverse.known, slot)
+            bring(reverse.known.pool, slot)
         here = known[slot]
         is_outdated = here & 1                      # an entry from before the cell was improved
         if not is_outdated:
@@ -252,11 +247,11 @@ def _resume(tables, reverse, search, cell):
             opened = (cost << 1) - _FAR
             page = np.int64(page_of[beside >> 6])
             if page < older_known:
-                bring(reverse.known, page)
+                bring(reverse.known.pool, page)
             if opened + 1 >= known[page + (beside & 63)]:       # closed, or no better than before
                 continue
-            if page == _NO_PAGE:
-                page = _new_page(reverse)
+            if page == NO_PAGE:
+                page = new_page(reverse.known)
                 page_of[beside >> 6] = page
             known[page + (beside & 63)] = opened
             h = empty_map_cost(tables, abs(x + DX[d] - origin_x), abs(y + DY[d] - origin_y))

@@ -19,7 +19,7 @@ import pytest
         (["solve", "open:", "--problem", "sideways"], "unknown kind of problem 'sideways'"),
         (["solve", "open:", "--scen", "none.scen"], "unknown"),
         (["solve", "open:", "--connectivity", "6"], "connectivity is 4 or 8"),
-        (["solve", "open:", "--budget", "0"], "lets nobody search"),
+        (["solve", "open:", "--budget", "0"], "allows no search"),
         (["solve", "open:", "--max-ticks", "-1"], "--max-ticks"),
         (["solve", "open:", "--out", "."], "directory"),
         (["check", "nowhere.wend"], "nowhere.wend: there is no such file"),

@@ -86,3 +86,9 @@ def test_copies_are_independent() -> None:
 @pytest.mark.small
 def test_room_doubles() -> None:
     assert [ahead(0, 1), ahead(64, 64), ahead(64, 65), ahead(64, 500)] == [64, 64, 128, 500]
+
+
+@pytest.mark.small
+def test_a_record_refuses_names_that_every_numpy_scalar_has() -> None:
+    with pytest.raises(TypeError, match="size"):
+        record("searches", "size")

@@ -125,3 +125,37 @@ def test_an_untested_numba_falls_back_to_njit(monkeypatch, caplog) -> None:
     assert not isinstance(compiled, Kernel)
     assert compiled(1) == 2
     assert "tested" in caplog.text
+
+
+def test_kernels_can_be_passed_to_kernels_and_the_whole_can_be_cached_all_the_same() -> None:
+    @uncached
+    def add(values, k):
+        return values[0] + k
+
+    @uncached
+    def subtract(values, k):
+        return values[0] - k
+
+    @uncached
+    def sum_of(values, how, count):
+        total = 0
+        for k in range(count):
+            total += how(values, k)
+        return total
+
+    @uncached
+    def both_ways(values, count):
+        return sum_of(values, add, count) * sum_of(values, subtract, count)
+
+    assert both_ways(np.array([10]), 4) == 46 * 34
+    assert not both_ways.overloads[both_ways.signatures[0]].library.has_dynamic_globals     # these are never cached
+
+
+def test_a_prepared_kernel_answers_as_the_kernel_does(kernels) -> None:
+    _, by_range, _ = kernels
+    expected = by_range(np.arange(5))
+    ready = compiling.prepared(by_range)
+    assert ready is not by_range
+    assert ready(np.arange(5)) == expected
+    by_range(np.arange(5.0))
+    assert compiling.prepared(by_range) is by_range         # it would be one of two

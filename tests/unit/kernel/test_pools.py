@@ -35,7 +35,9 @@ def test_growing_copies_nothing() -> None:
     assert larger.older is pool.items
     assert not larger.items.any()
     assert get(larger, 5) == 7
-    assert larger.is_over.tolist() == [True, False, False]
+    assert not larger.is_over.any()                     # reading changes nothing
+    put(larger, 70, 1)
+    assert larger.is_over.tolist() == [False, True, False]
 
 
 @pytest.mark.small

@@ -7,7 +7,9 @@ import pytest
 
 from tests.reference.cooperative import ReferenceCooperative
 from wend import Grid, World, create
+from wend.kernel import NO_AGENT
 from wend.maps.generators import random_map
+from wend.planners.base import Intent
 
 
 def trips(grid: Grid, agents: int, seed: int) -> list[tuple[int, int]]:
@@ -98,11 +100,11 @@ def test_a_new_order_replans_that_agent_alone(key: str) -> None:
         world.add((0, y), (11, y))
     for _ in range(3):
         world.tick()
-    ways = [way.tolist() for way in world.planner._way]  # type: ignore[attr-defined]
+    plans = [world.planner.intent(agent).path for agent in range(world.agents)]
     world.order(1, (0, 3))
     world.tick()
-    after = [way.tolist() for way in world.planner._way]  # type: ignore[attr-defined]
-    assert [a == b for a, b in zip(ways, after, strict=True)] == [True, False, True, True]
+    after = [world.planner.intent(agent).path for agent in range(world.agents)]
+    assert [a[1:] == b for a, b in zip(plans, after, strict=True)] == [True, False, True, True]
     assert world.run(max_ticks=30) == "done"
     assert world.position(1) == (0, 3)
 
@@ -113,11 +115,11 @@ def test_a_wall_replans_only_those_that_it_cuts_off() -> None:
     for y in range(0, 9, 2):
         world.add((0, y), (11, y))
     world.tick()
-    ways = [way.tolist() for way in world.planner._way]  # type: ignore[attr-defined]
+    plans = [world.planner.intent(agent).path for agent in range(world.agents)]
     world.block([(5, 4)])
     world.tick()
-    after = [way.tolist() for way in world.planner._way]  # type: ignore[attr-defined]
-    assert [a == b for a, b in zip(ways, after, strict=True)] == [True, True, False, True, True]
+    after = [world.planner.intent(agent).path for agent in range(world.agents)]
+    assert [a[1:] == b for a, b in zip(plans, after, strict=True)] == [True, True, False, True, True]
     assert world.run(max_ticks=30) == "done"
     assert world.ticks == 11
 
@@ -128,22 +130,24 @@ def test_an_agent_that_left_leaves_nothing_in_the_table() -> None:
     gone = world.add((0, 0), (11, 0))
     world.tick()
     world.tick()
+    assert world.planner.overlay("owner").tolist() == [NO_AGENT] * 2 + [gone] * 10
     world.remove(gone)
     world.tick()
-    assert not world.planner._table.ring.any()  # type: ignore[attr-defined]
+    assert not world.planner._timetable.table.ring.any()  # type: ignore[attr-defined]
+    assert set(world.planner.overlay("owner").tolist()) == {NO_AGENT}
 
 
 @pytest.mark.small
-def test_ways_longer_than_the_first_table_make_it_longer() -> None:
-    """One in the upper corridor has a way of 89 steps; below, the third still makes way for the first."""
+def test_plans_longer_than_the_first_table_make_it_longer() -> None:
+    """One in the upper corridor has a plan of 89 steps; below, the third still makes way for the first."""
     drawing = "\n".join(["." * 90, "@" * 90, "@." + "@" * 88, "...." + "@" * 86])
     world = World(Grid.from_text(drawing, connectivity=4), "hca")
     for start, goal in (((3, 3), (0, 3)), ((0, 0), (89, 0)), ((0, 3), (3, 3))):
         world.add(start, goal)
-    assert world.planner._table.ring.shape[1] == 64  # type: ignore[attr-defined]
+    assert world.planner._timetable.table.ring.shape[1] == 64  # type: ignore[attr-defined]
     for _ in range(5):
         world.tick()
-    assert world.planner._table.ring.shape[1] == 128  # type: ignore[attr-defined]
+    assert world.planner._timetable.table.ring.shape[1] == 128  # type: ignore[attr-defined]
     assert (world.position(0), world.position(2)) == ((0, 3), (3, 3))
     assert world.run(max_ticks=200) == "done"
     assert world.ticks == 89
@@ -159,3 +163,16 @@ def test_a_search_that_outgrows_its_limit_is_given_up() -> None:
     assert world.run(max_ticks=40) == "done"
     assert walled.run(max_ticks=5) == "max-ticks"
     assert walled.planner.counters()["without_a_way"] == 1
+
+
+@pytest.mark.small
+def test_intent_says_where_an_agent_goes_whom_it_waits_for_and_why() -> None:
+    """The second finds no plan and stays, so that the guard stops the first where they meet."""
+    world = World(Grid(np.ones((1, 5)), connectivity=4), "ca")
+    first, second = world.add((0, 0), (4, 0)), world.add((4, 0), (0, 0))
+    world.tick()
+    assert world.planner.intent(first) == Intent((2, 3, 4))
+    assert world.planner.intent(second) == Intent((), NO_AGENT, "it has no plan that avoids those of the others")
+    for _ in range(3):
+        world.tick()
+    assert world.planner.intent(first) == Intent((), second, "another is where its plan leads, so it plans again")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -8,10 +9,13 @@ import pytest
 from tests.reference.far import ReferenceFar
 from wend import Grid, World, create, shortest_path
 from wend.errors import ParameterError, UnknownNameError
+from wend.kernel import NO_AGENT
 from wend.maps.generators import random_map
 from wend.maps.terrain import Point
+from wend.planners.base import Intent
+from wend.planners.far import far
+from wend.search import paths
 from wend.search.flow import Flow
-from wend.search.reservations import owner_at
 
 # --- against the reference ------------------------------------------------------------------------------------------
 
@@ -97,10 +101,9 @@ def corridor(pocket: int | None = None, **options: Any) -> World:
 
 def reserved(world: World, agent: int) -> list[Point]:
     """Where an agent has reserved to be, from now on."""
-    ways = world.planner._ways  # type: ignore[attr-defined]
-    made = min(world.ticks - ways.since[agent], ways.steps[agent])
-    way = ways.cell[agent, made : ways.steps[agent] + 1]
-    return [world.grid.xy(int(cell)) for cell in way]
+    owner = world.planner.overlay("owner")
+    path = [world.grid.cell(*world.position(agent)), *world.planner.intent(agent).path]
+    return [world.grid.xy(cell) for cell in takewhile(lambda cell: owner[cell] == agent, path)]
 
 
 @pytest.mark.small
@@ -154,9 +157,9 @@ def test_every_move_was_reserved_by_the_mover(commit: str) -> None:
     for _ in range(60):
         before = world.state.agents.cell.copy()
         world.tick()
-        table = world.planner._table  # type: ignore[attr-defined]
+        owner = world.planner.overlay("owner")
         for agent in np.flatnonzero(world.state.agents.cell != before).tolist():
-            assert owner_at(table, int(world.state.agents.cell[agent]), world.ticks) == agent
+            assert owner[world.state.agents.cell[agent]] == agent
             moved += 1
     assert moved > 200
 
@@ -251,12 +254,18 @@ def test_a_proxy_path_is_searched_within_the_budget_too() -> None:
 
 
 @pytest.mark.small
-def test_routes_longer_than_the_first_room_grow_it() -> None:
+def test_paths_that_the_first_pool_has_no_space_for_make_it_grow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seven agents follow each other through a serpentine, with 427 moves each."""
+    growths = []
+    monkeypatch.setattr(paths, "_FIRST_PACKETS", 1)
+    monkeypatch.setattr(far, "with_space", lambda full: growths.append(full) or paths.with_space(full))
     serpentine = "\n".join(["." * 60, "@" * 59 + ".", "." * 60, "." + "@" * 59] * 4)
     world = World(Grid.from_text(serpentine), "far")
-    world.add((0, 0), (59, 14))
+    for x in range(0, 14, 2):
+        world.add((12 - x, 0), (47 + x, 14))
     assert world.run(max_ticks=1_000) == "done"
-    assert world.ticks == 7 * 59 + 14
+    assert len(growths) == 1
+    assert world.ticks == 7 * 59 + 14 + 6           # the last one waits a tick for each of those before it
 
 
 @pytest.mark.small
@@ -279,15 +288,16 @@ def test_an_order_concerns_one_agent_and_keeps_what_is_reserved() -> None:
 
 @pytest.mark.small
 @pytest.mark.parametrize("flow", ["global", "local", "none"])
-def test_an_edit_drops_only_the_routes_it_cuts(flow: str) -> None:
+def test_an_edit_drops_only_the_paths_it_cuts(flow: str) -> None:
     world = World(Grid(np.ones((9, 20))), create("far", flow=flow))
     cut = world.add((0, 4), (8, 4))
     kept = world.add((17, 8), (11, 8))
     world.tick()
-    routes = world.planner._routes  # type: ignore[attr-defined]
-    length = int(routes.length[kept])
+    paths = [world.planner.intent(agent).path for agent in (cut, kept)]
+    assert [world.grid.xy(path[-1]) for path in paths] == [(8, 4), (11, 8)]
     world.block([(4, y) for y in range(1, 9)])
-    assert (int(routes.length[cut]), int(routes.length[kept])) == (0, length)
+    assert world.planner.intent(cut).path == paths[0][:2]       # what it has reserved
+    assert world.planner.intent(kept).path == paths[1]
     assert world.run(max_ticks=100) == "done"
     assert world.planner.counters()["repaths"] == 1
 
@@ -310,7 +320,7 @@ def test_streets_follow_edits() -> None:
         world.block(map(world.grid.xy, world.grid.largest_component()[10:30:4].tolist()))
         fresh = Flow(world.grid, flow)
         world.tick()
-        assert np.array_equal(world.planner._flow.tables().moves, fresh.tables().moves)  # type: ignore[attr-defined]
+        assert np.array_equal(world.planner.overlay("flow"), fresh.tables().moves)
 
 
 @pytest.mark.small
@@ -349,11 +359,49 @@ def test_who_leaves_the_map_leaves_no_reservation() -> None:
     gone, follower = world.add((1, 0), (7, 0)), world.add((0, 0), (6, 0))
     world.tick()
     world.remove(gone)
-    table = world.planner._table  # type: ignore[attr-defined]
-    for x in range(8):
-        assert all(owner_at(table, x, time) != gone for time in range(world.ticks, world.ticks + 4))
+    assert gone not in world.planner.overlay("owner")
+    assert follower in world.planner.overlay("owner")
     assert world.run(max_ticks=10) == "done"
     assert world.position(follower) == (6, 0)
+
+
+# --- the window -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.small
+def test_intent_says_where_an_agent_goes_whom_it_waits_for_and_why() -> None:
+    world = World(Grid.from_text("@@.@@@\n......"), "far")
+    parked, walker = world.add((2, 1)), world.add((0, 1), (5, 1))
+    assert world.planner.intent(walker) == Intent((), NO_AGENT, "it has no path yet")
+    world.tick()
+    row = [world.grid.cell(x, 1) for x in range(6)]
+    assert world.planner.intent(walker) == Intent(tuple(row[1:]), parked, "another has reserved one of its next cells")
+    assert world.planner.intent(parked) == Intent((), walker, "it stepped aside, to let another pass")
+    world.tick()
+    assert world.planner.intent(walker) == Intent(tuple(row[2:]), NO_AGENT, "")
+    assert world.run(max_ticks=20) == "done"
+    assert world.planner.intent(walker) == world.planner.intent(parked) == Intent()
+
+
+@pytest.mark.small
+def test_intents_come_true_unless_an_agent_has_to_wait() -> None:
+    world, _ = crowded(2, 12, {}, {})
+    kept = 0
+    for _ in range(40):
+        ahead = [world.planner.intent(agent).path for agent in range(12)]
+        world.tick()
+        for agent, path in enumerate(ahead):
+            waits = world.agent_state(agent).waits_for is not None
+            if path and not waits and world.planner.intent(agent).reason == "":
+                assert world.grid.cell(*world.position(agent)) == path[0]
+                kept += 1
+    assert kept > 50
+
+
+@pytest.mark.small
+def test_a_map_without_one_way_streets_shows_the_moves_of_the_grid() -> None:
+    world = World(random_map(seed=3, width=14, height=14), "astar-replan")
+    assert np.array_equal(world.planner.overlay("flow"), world.grid.tables.moves)
 
 
 @pytest.mark.small

@@ -4,8 +4,12 @@ import numpy as np
 import pytest
 
 from tests.reference.local_repair import ReferenceLocalRepair, Walker
-from wend import Grid, World, create
+from wend import Grid, World, create, shortest_path
+from wend.kernel import NO_AGENT
 from wend.maps.generators import random_map
+from wend.planners import local_repair
+from wend.planners.base import Intent
+from wend.search import paths
 
 
 @pytest.mark.small
@@ -58,28 +62,52 @@ def test_a_budget_spreads_the_same_searches_over_ticks() -> None:
 
 
 @pytest.mark.small
-def test_routes_longer_than_the_first_room_grow_it() -> None:
+def test_paths_that_the_first_pool_has_no_space_for_make_it_grow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seven agents follow each other through a serpentine, with 427 moves each."""
+    growths = []
+    monkeypatch.setattr(paths, "_FIRST_PACKETS", 1)
+    monkeypatch.setattr(local_repair, "with_space", lambda full: growths.append(full) or paths.with_space(full))
     serpentine = "\n".join(["." * 60, "@" * 59 + ".", "." * 60, "." + "@" * 59] * 4)
     world = World(Grid.from_text(serpentine), "lra")
-    world.add((0, 0), (59, 14))
+    for x in range(0, 14, 2):
+        world.add((12 - x, 0), (47 + x, 14))
     assert world.run(max_ticks=1_000) == "done"
+    assert len(growths) == 1
     assert world.ticks == 7 * 59 + 14
 
 
 @pytest.mark.small
-def test_an_edit_drops_only_the_routes_it_cuts() -> None:
+def test_an_edit_drops_only_the_paths_it_cuts() -> None:
     world = World(Grid(np.ones((9, 9))), "lra")
     cut = world.add((0, 4), (8, 4))
     kept = world.add((0, 0), (8, 0))
     world.tick()
-    searched = int(world.trace().expansions.sum())
+    searched, path = world.expansions, world.planner.intent(kept).path
     world.block([(4, 3), (4, 4), (4, 5)])
+    assert world.planner.intent(cut).path == ()
+    assert world.planner.intent(kept).path == path
+    detour = shortest_path(world.grid, world.position(cut), (8, 4))
     world.tick()
-    routes = world.planner._routes  # type: ignore[attr-defined]
-    assert routes.searches.tolist()[:2] == [2, 1]
-    assert int(world.trace().expansions.sum()) > searched
+    assert world.expansions == searched + detour.expansions
+    assert [world.grid.xy(cell) for cell in world.planner.intent(cut).path] == list(detour)[2:]
     world.run(max_ticks=50)
     assert [world.position(cut), world.position(kept)] == [(8, 4), (8, 0)]
+
+
+@pytest.mark.small
+def test_intent_says_where_an_agent_goes_whom_it_waits_for_and_why() -> None:
+    world = World(Grid.from_text("....."), "lra")
+    first, second = world.add((0, 0), (4, 0)), world.add((3, 0), (0, 0))
+    assert world.planner.intent(first) == Intent((), NO_AGENT, "it has no path yet")
+    world.tick()
+    assert world.planner.intent(first) == Intent((2, 3, 4), NO_AGENT, "")
+    world.tick()
+    blocked = "another was on its next cell, so it searches again"
+    assert [world.planner.intent(agent) for agent in (first, second)] == [
+        Intent((), second, blocked), Intent((), first, blocked)
+    ]  # fmt: skip
+    world.order(first, (1, 0))
+    assert world.planner.intent(first) == Intent()
 
 
 def test_silvers_maps_at_hundred_agents() -> None:

@@ -139,19 +139,16 @@ def test_a_step_is_allowed_if_it_disturbs_nobody(width: int, no_follow: bool, fo
 
 
 @pytest.mark.small
-def test_a_way_is_walkable_if_every_step_of_it_is_legal_now() -> None:
-    grid = Grid.from_text("...\n...\n...")
-    for way, walkable in (
-        ([0], True),
-        ([], True),
-        ([0, 0, 4, 8, 7, 7], True),
-        ([0, 2], False),
-        ([2, 3], False),        # neighbours by number only
-        ([0, 1, 2, 1, 0, 3], True),
-    ):
-        assert bool(reservations.is_walkable(grid.tables, np.array(way, np.int32))) == walkable
-    grid.block([(1, 0)])
-    assert not reservations.is_walkable(grid.tables, np.array([0, 1], np.int32))
-    assert not reservations.is_walkable(grid.tables, np.array([0, 4], np.int32))        # cuts the corner
-    assert reservations.is_walkable(grid.tables, np.array([0, 3, 4], np.int32))
-    assert reservations.is_walkable(grid.tables, np.array([1, 1], np.int32))            # nobody moves
+def test_next_owners_are_those_of_the_first_time_at_which_a_cell_is_owned() -> None:
+    table = reservations.make_reservations(6, 4)
+    reservations.reserve_way(table, np.array([0, 1, 2, 2], np.int32), 5, 3, 7)
+    reservations.reserve_way(table, np.array([3, 3, 1, 4], np.int32), 5, 3, 0)
+    reservations.hold(table, 4, 8, 0)
+    reservations.hold(table, 5, 5, 3)
+    for now in (5, 6, 7):
+        owners = reservations.next_owners(table, now).tolist()
+        for cell, owner in enumerate(owners):
+            known = [reservations.owner_at(table, cell, time) for time in range(now, 12)]
+            assert owner == next((agent for agent in known if agent != NO_AGENT), NO_AGENT)
+        for agent, here in ((7, [0, 1, 2][now - 5]), (0, [3, 3, 1][now - 5])):
+            reservations.release(table, here, now, agent)

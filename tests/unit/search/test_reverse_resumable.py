@@ -7,10 +7,10 @@ from tests.reference.reverse_resumable import distances
 from wend import Grid
 from wend.kernel import OUT_OF_BUDGET, OUT_OF_SPACE, UNREACHABLE
 from wend.kernel.allowance import allow, spent
+from wend.kernel.pages import PAGE
 from wend.kernel.pools import get
 from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST
 from wend.search.reverse_resumable import (
-    PAGE,
     SharedSearches,
     distance,
     make_reverse,
@@ -40,7 +40,7 @@ def closed(shared: SharedSearches, agent: int) -> dict[int, int]:
     reverse = shared.reverse
     found: dict[int, int] = {}
     for k, page in enumerate(reverse.page_of[shared.of[agent]].tolist()):
-        values = enumerate(int(get(reverse.known, page + j)) for j in range(PAGE))
+        values = enumerate(int(get(reverse.known.pool, page + j)) for j in range(PAGE))
         found |= {k * PAGE + j: (known + 2**62) >> 1 for j, known in values if known & 1}
     return found
 
@@ -137,7 +137,7 @@ def test_pools_and_open_lists_grow_when_they_are_full(connectivity: int) -> None
     answers = []
     for far in (int(cells[-1]), int(cells[cells.size // 2]), int(cells[0])):
         answers += [ask(grid, shared, agent, far) for agent in range(6)]
-    assert shared.reverse.known.items.size > 16 * PAGE
+    assert shared.reverse.known.pool.items.size > 16 * PAGE
     assert shared.reverse.entry.items.size > 64
     assert (shared.reverse.level_f.shape[1] > 16) == (connectivity == 8)    # otherwise there are two values at a time
     exact = [distances(grid, goal) for goal in goals]
@@ -182,7 +182,7 @@ def test_aiming_and_dropping_again_and_again_needs_no_more_room() -> None:
             aim[agent] = goal
         for known, at in aim.items():
             assert ask(grid, shared, known, cell) == distances(grid, at)[cell]
-    assert shared.reverse.counts[0].pages <= 1 + 5 * -(-grid.size // PAGE)
+    assert shared.reverse.known.counts[0].used <= 1 + 5 * -(-grid.size // PAGE)
     assert shared.reverse.counts[0].entries <= 5 * grid.size
 
 

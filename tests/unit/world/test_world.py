@@ -227,7 +227,7 @@ def test_what_cannot_be_is_refused() -> None:
     with pytest.raises(ParameterError, match="needs a limit"):
         world.run()
     for budget in ({"budget": 0}, {"budget_ms": 0.0}):
-        with pytest.raises(ParameterError, match="lets nobody search"):
+        with pytest.raises(ParameterError, match="allows no search"):
             world.tick(**budget)
 
 

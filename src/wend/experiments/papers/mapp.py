@@ -11,7 +11,7 @@ from __future__ import annotations
 from wend.experiments.jobs import load_grid, load_problem, run_problem
 from wend.experiments.spec import Job
 from wend.experiments.store import Row
-from wend.planners.mapp.alternates import forget_maps
+from wend.planners.mapp.known_alternates import forget_maps
 from wend.planners.mapp.mapp import slidable_units
 from wend.problems.problem import Problem
 

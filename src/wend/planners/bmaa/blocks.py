@@ -1,92 +1,111 @@
 # mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
 """Blocks: the map cut into squares, and how far it is from one to another. A cheap estimate that knows the walls.
 
-The passable cells of a block that hang together, by moves that do not leave the block, are a group. Groups that a move
-joins are neighbours; the way between them is taken to cost what it would on an empty map between their middles.
-Distances to a goal's group are found backwards, by an A* that stops as soon as it has reached the group of whoever
-asks, and goes on from there for the next one; goals in one group share it. No open list is kept: what was reached and
-not yet expanded is in the table, and a row of a few thousand groups is read in microseconds. Of a group that was not
-reached, A* has proven how far it is at least, and that stands in its place.
+The passable cells of a block that are connected, by moves that do not leave the block, are a group. Groups that a move
+joins are neighbours; the path between them is taken to cost what it would on an empty map between their middles.
+Distances to a goal's group are found backwards, by an A* that stops as soon as it has reached the group that was asked
+for, and goes on from there when the next one is; goals in one group share it. No open list is kept: the groups that
+were reached and not yet expanded are in the table, and a row of a few thousand groups is read in microseconds. If a
+group was not reached, A* has proven how far away it is at least, and that stands in its place.
 
 `block_cost` is the estimate for a cell: to the middle of the best neighbouring group, and on from there. On game maps
-it is 1 % off in the mean. It may be too high. In groups whose distances are not final yet the way is taken to lead over
-their own middles: their neighbours may not be reached, and what is only proven of those would lure agents there.
+it is 1 % off on average. It may be too high. In groups whose distances are not final yet, the path is taken to lead
+over their own middles: their neighbours may not be reached yet, and lower bounds for those would lure agents there.
 
 How this differs from windowed/abstraction.py: cliques are better groups, but that graph is made as a whole (60 to 120
 ms for 512 x 512 cells, and again after every edit) and searched as a whole for every goal. Here an edit costs its block
-and those around it. A search that had come there starts anew, but only if groups are joined in another way than before.
+and those around it. A search that had come there starts anew, but only if the edit joins or parts groups.
+
+A group has a name, a small number that is given again when the group is gone. There is space for all names that a map
+may ever need, since memory that is never touched costs nothing. Only the table of distances, which has a row for each
+goal, is shorter: see `BlockDistances`.
 
 Distances are in units of 1/256 of a cell.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wend.errors import ParameterError
 from wend.kernel import jit
+from wend.kernel.arrays import ahead, allocate, grown, int32, record
 from wend.maps.grid import Grid
 from wend.search.open_list import clear, drop_first, first, is_empty, make_open_list, push
 
 NO_GROUP = -1
 NO_ROW = -1
 UNIT_SHIFT = 24         # from the units of grid.CARDINAL_COST to those of the tables
+CELL = 256              # the length of a cell, in those
 
-_CELL = 256             # the length of a cell, in those
-_FAR = 2**29            # more than any way on any map
-_UNREACHED = -1
+_FAR = 2**29            # more than any path on any map
+_UNREACHED = 0          # in DistanceRows.far: nothing is known
+_UNUSED = -1            # in Blocks.degree: no group has this name
 
 
 class Blocks(NamedTuple):
     """The graph of groups, which edits of the map change in place."""
 
-    side: int                   # of a block, in cells
-    group: np.ndarray           # int32[cells]               the group of each cell, NO_GROUP in a wall
-    about: np.ndarray           # int32[room, 3 + degree]    what is known of each group, see below
-    unused: np.ndarray          # int32[room]                a stack of names that no group has at present
-    unused_count: np.ndarray    # int32[1]                   its height
-    queue: np.ndarray           # int32[side * side]         scratch: the cells of the group at hand
+    side: int                                                       # of a block, in cells
+    group: Annotated[np.ndarray, int32("cells", fill=NO_GROUP)]     # the group of each cell, NO_GROUP in a wall
+    middle: Annotated[np.ndarray, int32("names", 2)]                # x, y of its cell that is nearest to their mean
+    degree: Annotated[np.ndarray, int32("names")]                   # how many groups are beside it, or _UNUSED
+    beside: Annotated[np.ndarray, int32("names", "rim")]            # those groups; the rim: all cells around a block
+    counts: Annotated[np.ndarray, record("names")]                  # names ever given
 
 
-# Blocks.about holds the middle of a group, which is the cell nearest to the mean; how many groups are beside it, or
-# _NOBODY if no group has the name; and those groups, 4 * side + 4 at most: one for each cell around the block.
-_X, _Y, _DEGREE, _BESIDE = range(4)
-_NOBODY = -1
+class Labels(NamedTuple):
+    """What it takes to label groups."""
+
+    unused: Annotated[np.ndarray, int32("names")]       # a stack of names that were given back
+    queue: Annotated[np.ndarray, int32("block_cells")]  # scratch: the cells of the group at hand
+    counts: Annotated[np.ndarray, record("unused")]     # the height of the stack
 
 
-class Ways(NamedTuple):
+class DistanceRows(NamedTuple):
     """Distances to the goals in use, a row for each group that has goals.
 
-    An entry >= 0 is a distance << 1, + 1 once it is final. An entry < 0 is ~d for a group that is at least d away.
+    An entry > 0 is 2 d + 1 for a group whose distance is d as far as is known, and 2 d + 2 once that is final. An entry
+    <= 0 is -d for a group that was not reached yet and is at least d away.
     """
 
-    far: np.ndarray     # int32[rows, room]  the distance from each group
-    goal: np.ndarray    # int32[rows]        to this one
+    far: Annotated[np.ndarray, int32("rows", "columns")]    # the distance from each group, by name
+    goal: Annotated[np.ndarray, int32("rows")]              # to this group
 
 
 @jit
-def _label(tables, free, blocks, left, top):
-    """Find the groups of a block; names are given back and taken again in the same order. Mutates: blocks."""
-    width, group, queue, about = tables.width, blocks.group, blocks.queue, blocks.about
+def _take_name(blocks, labels):
+    """A name for a new group. Mutates: blocks, labels."""
+    if labels.counts[0].unused > 0:
+        labels.counts[0].unused -= 1
+        return np.int64(labels.unused[labels.counts[0].unused])
+    blocks.counts[0].names += 1
+    return blocks.counts[0].names - 1
+
+
+@jit
+def _label(tables, free, blocks, labels, left, top):
+    """Find the groups of a block; names are given back and taken again in the same order. Mutates: blocks, labels."""
+    width, group, queue, degree = tables.width, blocks.group, labels.queue, blocks.degree
     right, bottom = min(left + blocks.side, width), min(top + blocks.side, free.size // width)
+    counts = labels.counts[0]
     for y in range(bottom - 1, top - 1, -1):
         for x in range(right - 1, left - 1, -1):
             name = group[y * width + x]
             group[y * width + x] = NO_GROUP
-            if name != NO_GROUP and about[name, _DEGREE] != _NOBODY:
-                about[name, _DEGREE] = _NOBODY
-                blocks.unused[blocks.unused_count[0]] = name
-                blocks.unused_count[0] += 1
+            if name != NO_GROUP and degree[name] != _UNUSED:
+                degree[name] = _UNUSED
+                labels.unused[counts.unused] = name
+                counts.unused += 1
     for y in range(top, bottom):
         for x in range(left, right):
             if not free[y * width + x] or group[y * width + x] != NO_GROUP:
                 continue
-            blocks.unused_count[0] -= 1
-            name = blocks.unused[blocks.unused_count[0]]
-            about[name, _DEGREE] = 0
+            name = _take_name(blocks, labels)
+            degree[name] = 0
             group[y * width + x] = name
             queue[0] = y * width + x
             size, head, sum_x, sum_y = 1, 0, 0, 0
@@ -111,18 +130,18 @@ def _label(tables, free, blocks, left, top):
                 apart = abs(queue[k] % width * size - sum_x) + abs(queue[k] // width * size - sum_y)
                 if apart < nearest:
                     nearest = apart
-                    about[name, _X], about[name, _Y] = queue[k] % width, queue[k] // width
+                    blocks.middle[name, 0], blocks.middle[name, 1] = queue[k] % width, queue[k] // width
 
 
 @jit
 def _link(tables, blocks, left, top):
     """Find the neighbours of a block's groups. Mutates: blocks."""
-    width, group, about = tables.width, blocks.group, blocks.about
+    width, group, degree = tables.width, blocks.group, blocks.degree
     right, bottom = min(left + blocks.side, width), min(top + blocks.side, group.size // width)
     for y in range(top, bottom):
         for x in range(left, right):
             if group[y * width + x] != NO_GROUP:
-                about[group[y * width + x], _DEGREE] = 0
+                degree[group[y * width + x]] = 0
     for y in range(top, bottom):
         for x in range(left, right):
             here = group[y * width + x]
@@ -132,127 +151,141 @@ def _link(tables, blocks, left, top):
                 if not tables.moves[y * width + x] >> d & 1:
                     continue
                 there = group[y * width + x + tables.offset[d]]
-                end = _BESIDE + about[here, _DEGREE]
-                k = _BESIDE
-                while k < end and about[here, k] != there:
+                k = 0
+                while k < degree[here] and blocks.beside[here, k] != there:
                     k += 1
-                if k == end and there != here:
-                    about[here, k] = there
-                    about[here, _DEGREE] += 1
+                if k == degree[here] and there != here:
+                    blocks.beside[here, k] = there
+                    degree[here] += 1
 
 
 @jit
-def _build(tables, free, blocks):
-    """Label and link all blocks. Mutates: blocks."""
+def _build(tables, free, blocks, labels):
+    """Label and link all blocks. Mutates: blocks, labels."""
     height = free.size // tables.width
     for top in range(0, height, blocks.side):
         for left in range(0, tables.width, blocks.side):
-            _label(tables, free, blocks, left, top)
+            _label(tables, free, blocks, labels, left, top)
     for top in range(0, height, blocks.side):
         for left in range(0, tables.width, blocks.side):
             _link(tables, blocks, left, top)
 
 
 @jit
-def _to_middle(minor, about, group, x, y):
-    """What the way from (x, y) to the middle of a group costs on an empty map."""
-    dx, dy = abs(x - about[group, _X]), abs(y - about[group, _Y])
-    return max(dx, dy) * _CELL + min(dx, dy) * minor
+def _empty_map_cost(minor, dx, dy):
+    """What a path over dx columns and dy rows, of either sign, costs on an empty map."""
+    dx, dy = abs(dx), abs(dy)
+    return max(dx, dy) * CELL + min(dx, dy) * minor
 
 
 @jit
-def _between(minor, about, a, b):
-    """What the way between the middles of two groups costs on an empty map."""
-    return _to_middle(minor, about, a, about[b, _X], about[b, _Y])
+def _between(minor, middle, a, b):
+    """What the path between the middles of two groups costs on an empty map."""
+    return _empty_map_cost(minor, middle[a, 0] - middle[b, 0], middle[a, 1] - middle[b, 1])
 
 
 @jit
 def is_known(far, group):
     """Whether a group's distance in a row of the table is final."""
-    return far[group] >= 0 and far[group] & 1 == 1
+    return far[group] > 0 and far[group] & 1 == 0
 
 
 @jit
-def reach(tables, blocks, ways, open_list, row, group, max_expansions):
-    """Search on until a group's distance is known, or so many groups are expanded. Mutates: ways, open_list.
+def _is_open(far, group):
+    """Whether a group was reached and not yet expanded."""
+    return far[group] > 0 and far[group] & 1 == 1
+
+
+@jit
+def distance_of(far, group):
+    """The distance of a group in a row of the table: final, the best so far, or what it is at least."""
+    return (far[group] - 1) >> 1 if far[group] > 0 else -far[group]
+
+
+@jit
+def reach(tables, blocks, rows, open_list, row, group, max_expansions):
+    """Search on until a group's distance is known, or so many groups are expanded. Mutates: rows, open_list.
 
     Returns the number of groups expanded.
     """
-    far, about, minor = ways.far[row], blocks.about, tables.minor >> UNIT_SHIFT
-    if far[ways.goal[row]] < 0:
-        far[ways.goal[row]] = 0
+    far, middle, names = rows.far[row], blocks.middle, blocks.counts[0].names
+    minor = tables.minor >> UNIT_SHIFT
+    if far[rows.goal[row]] <= 0:
+        far[rows.goal[row]] = 1
     bound = _FAR
-    for k in range(far.size):
-        if far[k] >= 0 and far[k] & 1 == 0:
-            bound = min(bound, (far[k] >> 1) + _between(minor, about, k, group))
+    for k in range(names):
+        if _is_open(far, k):
+            bound = min(bound, distance_of(far, k) + _between(minor, middle, k, group))
     clear(open_list, np.int64(bound) << UNIT_SHIFT)
-    for k in range(far.size):
-        if far[k] >= 0 and far[k] & 1 == 0:
-            push(open_list, np.int64((far[k] >> 1) + _between(minor, about, k, group)) << UNIT_SHIFT, 0, np.int64(k))
+    for k in range(names):
+        if _is_open(far, k):
+            f = distance_of(far, k) + _between(minor, middle, k, group)
+            push(open_list, np.int64(f) << UNIT_SHIFT, 0, np.int64(k))
     expanded = 0
-    bound = _FAR                                        # on a way to `group` over any group that was not expanded
+    bound = _FAR                                        # on a path to `group` over any group that was not expanded
     while not is_empty(open_list, far, _UNREACHED):
         here = first(open_list)
         if is_known(far, here):                         # an entry from before the group was improved
             drop_first(open_list)
             continue
-        g = far[here] >> 1
-        bound = g + _between(minor, about, here, group)
+        g = distance_of(far, here)
+        bound = g + _between(minor, middle, here, group)
         if is_known(far, group) or expanded >= max_expansions:
             break
         drop_first(open_list)
-        far[here] |= 1
+        far[here] += 1
         expanded += 1
-        for k in range(_BESIDE, _BESIDE + about[here, _DEGREE]):
-            beside = about[here, k]
-            there = g + _between(minor, about, here, beside)
-            if far[beside] < 0 or (far[beside] & 1 == 0 and there < far[beside] >> 1):
-                far[beside] = there << 1
-                f = there + _between(minor, about, beside, group)
+        for k in range(blocks.degree[here]):
+            beside = blocks.beside[here, k]
+            there = g + _between(minor, middle, here, beside)
+            if far[beside] <= 0 or (_is_open(far, beside) and there < distance_of(far, beside)):
+                far[beside] = (there << 1) + 1
+                f = there + _between(minor, middle, beside, group)
                 push(open_list, np.int64(f) << UNIT_SHIFT, 0, np.int64(beside))
-    for k in range(far.size):
-        if far[k] < 0 and about[k, _DEGREE] != _NOBODY:
-            far[k] = min(far[k], ~max(0, bound - _between(minor, about, k, group)))
+    for k in range(names):
+        if far[k] <= 0 and blocks.degree[k] != _UNUSED:
+            far[k] = min(far[k], -max(0, bound - _between(minor, middle, k, group)))
     return expanded
 
 
 @jit
-def block_cost(minor, about, far, here, x, y):
-    """What the way from (x, y) in the group `here` to the goal's group, another one, is taken to cost.
+def block_cost(minor, blocks, far, here, x, y):
+    """What the path from (x, y) in the group `here` to the goal's group, another one, is taken to cost.
 
     Nothing if the two are neighbours: then the empty map knows better. `minor` and the answer are in table units.
     """
+    middle = blocks.middle
     if not is_known(far, here):
-        on = far[here] >> 1 if far[here] >= 0 else ~far[here]
-        return on + _to_middle(minor, about, here, x, y)
+        return distance_of(far, here) + _empty_map_cost(minor, x - middle[here, 0], y - middle[here, 1])
     best = _FAR
-    for k in range(_BESIDE, _BESIDE + about[here, _DEGREE]):
-        there = about[here, k]
-        on = far[there] >> 1                            # it was reached: a neighbour is known
+    for k in range(blocks.degree[here]):
+        there = blocks.beside[here, k]
+        on = (far[there] - 1) >> 1                      # it was reached: a neighbour is known
         if on == 0:
             return 0
         if on < best:
-            best = min(best, on + _to_middle(minor, about, there, x, y))
+            best = min(best, on + _empty_map_cost(minor, x - middle[there, 0], y - middle[there, 1]))
     return best
 
 
-def no_blocks() -> tuple[Blocks, Ways]:
+def no_blocks() -> tuple[Blocks, DistanceRows]:
     """Those of no map, to no goals: for agents that do without."""
-    none, table = np.zeros(0, np.int32), np.zeros((0, 0), np.int32)
-    return Blocks(1, none, table, none, none, none), Ways(table, none)
+    return allocate(Blocks, {"side": 1}, cells=0, names=0, rim=0), allocate(DistanceRows, rows=0, columns=0)
 
 
 class BlockDistances:
-    """The blocks of a grid, which it shares, and the rows of the goals in use.
+    """The blocks of a grid, and the rows of the goals in use.
 
-    `blocks` and `ways` are replaced when they grow, in `acquire` and `cells_changed`.
+    `rows` is replaced when it grows: in `reserve`, for more goals at a time, and in `cells_changed`, for more groups.
+    The latter copies the table, but only when edits have made a quarter more groups than there were at first.
 
     >>> distances = BlockDistances(Grid.from_text("." * 24), 8)
+    >>> distances.reserve(1)
     >>> row = distances.acquire(20)
-    >>> reach(distances.grid.tables, distances.blocks, distances.ways, distances.open_list, row, 0, 100)
+    >>> reach(distances.grid.tables, distances.blocks, distances.rows, distances.open_list, row, 0, 100)
     3
-    >>> (distances.ways.far[row, :3] / 512).round().tolist()
-    [16.0, 8.0, 0.0]
+    >>> [round(distance_of(distances.rows.far[row], group) / CELL) for group in range(3)]
+    [16, 8, 0]
     """
 
     def __init__(self, grid: Grid, side: int) -> None:
@@ -260,39 +293,31 @@ class BlockDistances:
             raise ParameterError(f"a block is 2 to 64 cells wide, not {side}")
         self.grid = grid
         self._free = grid.passable.ravel()
-        room = max(1, int(self._free.sum()))
-        whole = Blocks(
-            side, np.full(grid.size, NO_GROUP, np.int32), np.empty((room, _BESIDE + 4 * side + 4), np.int32),
-            np.arange(room - 1, -1, -1, dtype=np.int32), np.full(1, room, np.int32), np.empty(side * side, np.int32),
-        )  # fmt: skip
-        _build(grid.tables, self._free, whole)
-        used = room - int(whole.unused_count[0])
-        self.blocks = whole._replace(
-            about=whole.about[:used].copy(), unused=whole.unused[:0].copy(), unused_count=np.zeros(1, np.int32)
-        )
-        self.ways = Ways(np.empty((0, used), np.int32), np.empty(0, np.int32))
         self._row_of: dict[int, int] = {}       # by group
         self._users: list[int] = []             # by row
         self._unused: list[int] = []            # rows without users
-        self._make_names(0)
-        self._make_rows()
+        across, down = -(-grid.width // side), -(-grid.height // side)
+        most = across * down * ((side * side + 1) // 2)         # groups, if the walls are a chessboard
+        self.blocks = allocate(Blocks, {"side": side}, cells=grid.size, names=most, rim=4 * side + 4)
+        self._labels = allocate(Labels, names=most, block_cells=side * side)
+        _build(grid.tables, self._free, self.blocks, self._labels)
+        self.rows = allocate(DistanceRows, rows=0, columns=0)
+        names = int(self.blocks.counts[0].names)
+        self._make_columns(names + names // 4 + 64)
 
-    def _make_names(self, wanted: int) -> None:
-        """Make sure that there are so many unused names for groups."""
-        blocks, count = self.blocks, int(self.blocks.unused_count[0])
-        have = len(blocks.about)
-        more = max(wanted - count, have // 8 + 8)
-        if count < wanted or blocks.unused.size == 0:
-            about = np.pad(blocks.about, ((0, more), (0, 0)), constant_values=_NOBODY)
-            unused = np.zeros(have + more, np.int32)
-            unused[:more] = np.arange(have + more - 1, have - 1, -1)
-            unused[more : more + count] = blocks.unused[:count]
-            blocks.unused_count[0] += more
-            self.blocks = blocks._replace(about=about, unused=unused)
-            far = np.pad(self.ways.far, ((0, 0), (0, more)), constant_values=_UNREACHED)
-            self.ways = self.ways._replace(far=far)
-            # A group is expanded once and pushes an entry per neighbour at most; the list has room for eight per node.
-            self.open_list = make_open_list(about.shape[0] * (about.shape[1] // 8 + 1))
+    def reserve(self, rows: int) -> None:
+        """Make sure that so many rows can be acquired at the same time."""
+        have = len(self._users)
+        if rows > have:
+            self.rows = grown(self.rows, rows=rows)
+            self._users += [0] * (rows - have)
+            self._unused += range(rows - 1, have - 1, -1)
+
+    def _make_columns(self, columns: int) -> None:
+        """Make columns for so many groups."""
+        # A group is expanded once and pushes an entry per neighbour at most; the list has space for eight per node.
+        self.open_list = make_open_list(columns * (self.blocks.beside.shape[1] // 8 + 1))
+        self.rows = grown(self.rows, columns=columns)
 
     def acquire(self, goal: int) -> int:
         """The row with the distances to a goal cell, NO_ROW if that is a wall. Nothing is searched yet."""
@@ -300,24 +325,12 @@ class BlockDistances:
         if group == NO_GROUP:
             return NO_ROW
         if group not in self._row_of:
-            if not self._unused:
-                self._make_rows()
             self._row_of[group] = row = self._unused.pop()
-            self.ways.far[row] = _UNREACHED
-            self.ways.goal[row] = group
+            self.rows.goal[row] = group
+            self._clear(row)
         row = self._row_of[group]
         self._users[row] += 1
         return row
-
-    def _make_rows(self) -> None:
-        """Double the number of rows."""
-        have, groups = self.ways.far.shape
-        more = max(have, 64)
-        far = np.empty((have + more, groups), np.int32)     # rows that are never touched cost no memory
-        far[:have] = self.ways.far
-        self.ways = Ways(far, np.pad(self.ways.goal, (0, more)))
-        self._users += [0] * more
-        self._unused += range(have + more - 1, have - 1, -1)
 
     def release(self, row: int) -> None:
         """Say that one of those who acquired a row no longer needs it."""
@@ -325,12 +338,16 @@ class BlockDistances:
             return
         self._users[row] -= 1
         if self._users[row] == 0:
-            del self._row_of[int(self.ways.goal[row])]
+            del self._row_of[int(self.rows.goal[row])]
             self._unused.append(row)
+
+    def _clear(self, rows: int | NDArray[np.int32]) -> None:
+        """Begin the searches of some rows anew. Columns that no group has had yet are not touched."""
+        self.rows.far[rows, : self.blocks.counts[0].names] = _UNREACHED
 
     def are_rows_of(self, rows: NDArray[np.int32], goals: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Whether each row is the one for the goal cell beside it."""
-        groups = np.where(rows == NO_ROW, NO_GROUP, self.ways.goal[rows])
+        groups = np.where(rows == NO_ROW, NO_GROUP, self.rows.goal[rows])
         are_right: NDArray[np.bool_] = groups == self.blocks.group[goals]
         return are_right
 
@@ -345,21 +362,23 @@ class BlockDistances:
                 if 0 <= (x + dx) * side < grid.width and 0 <= (y + dy) * side < grid.height
             }
         )  # fmt: skip
-        self._make_names(len(edited) * side * side)
-        before = self._joined(around)
+        before = self._neighbours(around)
         for x, y in edited:
-            _label(grid.tables, self._free, self.blocks, x * side, y * side)
+            _label(grid.tables, self._free, self.blocks, self._labels, x * side, y * side)
         for x, y in around:
             _link(grid.tables, self.blocks, x * side, y * side)
-        after = self._joined(around)
+        after = self._neighbours(around)
+        columns, names = self.rows.far.shape[1], int(self.blocks.counts[0].names)
+        if names > columns:
+            self._make_columns(ahead(columns, names))
         changed = [group for group in before.keys() | after.keys() if before.get(group) != after.get(group)]
         rows = np.array([*self._row_of.values()], np.int32)
-        came_there = (self.ways.far[np.ix_(rows, np.array(changed, np.int32))] >= 0).any(axis=1)
-        self.ways.far[rows[came_there]] = _UNREACHED
+        came_there = (self.rows.far[np.ix_(rows, np.array(changed, np.int32))] > 0).any(axis=1)
+        self._clear(rows[came_there])
 
-    def _joined(self, places: list[tuple[int, int]]) -> dict[int, set[int]]:
+    def _neighbours(self, places: list[tuple[int, int]]) -> dict[int, set[int]]:
         """The groups of some blocks, and those beside each."""
-        side, about = self.blocks.side, self.blocks.about
+        side, beside, degree = self.blocks.side, self.blocks.beside, self.blocks.degree
         of_cell = self.blocks.group.reshape(self.grid.height, self.grid.width)
         names = {
             int(name)
@@ -367,4 +386,4 @@ class BlockDistances:
             for name in np.unique(of_cell[y * side : (y + 1) * side, x * side : (x + 1) * side])
             if name != NO_GROUP
         }
-        return {name: set(about[name, _BESIDE : _BESIDE + about[name, _DEGREE]].tolist()) for name in names}
+        return {name: set(beside[name, : degree[name]].tolist()) for name in names}

@@ -6,16 +6,19 @@ Order: smallest penalty first, then smallest f, then last in, first out. With a 
 length. Entries with a larger penalty than the one at hand wait in a heap; when the ladder is empty, those with the
 smallest penalty climb it. On a 4-connected map f keeps its parity, so that a rung stands for two.
 
-Used by the searches of MAPP (`alternates.py`, `slidable.py`).
+Used by the searches of MAPP (`alternates.py`, `path_search.py`).
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from wend.kernel import jit
+from wend.kernel.arrays import int32, record
+from wend.search import heap
+from wend.search.heap import Heap
 
 _NOTHING = -1
 
@@ -23,120 +26,75 @@ _NOTHING = -1
 class Ladder(NamedTuple):
     """A priority queue of nodes."""
 
-    rung: np.ndarray    # int32[rungs]     last entry on each rung, _NOTHING if empty
-    node: np.ndarray    # int32[room]      the node of each entry, in the order of pushing
-    below: np.ndarray   # int32[room]      the entry under it on its rung; while it waits in the heap: its rung
-    heap: np.ndarray    # int64[room, 2]   penalty, entry
-    tally: np.ndarray   # int64[6]         see below
-
-
-# Ladder.tally holds
-_ENTRIES = 0    # entries pushed so far
-_LOWEST = 1     # no rung below this one holds anything
-_HIGHEST = 2    # no rung above this one was used
-_HEAPED = 3     # entries in the heap
-_PENALTY = 4    # of the entries on the ladder
-_BASE = 5       # f of rung 0
-
-
-def make_ladder(room: int, rungs: int) -> Ladder:
-    """A ladder for searches that push at most so many entries and whose f rises by less than twice so many rungs."""
-    return Ladder(
-        np.full(rungs, _NOTHING, np.int32), np.empty(room, np.int32), np.empty(room, np.int32),
-        np.empty((room, 2), np.int64), np.array([0, 0, -1, 0, 0, 0], np.int64),
-    )  # fmt: skip
+    rung: Annotated[np.ndarray, int32("rungs", fill=_NOTHING)]      # last entry on each rung, _NOTHING if empty
+    node: Annotated[np.ndarray, int32("entries")]                   # the node of each entry, in the order of pushing
+    below: Annotated[np.ndarray, int32("entries")]                  # the entry under it on its rung
+    waiting: Heap                                                   # of penalty, entry, rung
+    counts: Annotated[np.ndarray, record(
+        "entries",      # pushed so far
+        "lowest",       # no rung below this one holds anything
+        "highest",      # no rung above this one was used
+        "penalty",      # of the entries on the ladder
+        "first_f",      # f of rung 0
+    )]  # fmt: skip
 
 
 @jit
-def clear(ladder, base):
-    """Empty the ladder for a search whose first f is `base`. Mutates: ladder."""
-    tally = ladder.tally
-    for k in range(tally[_HIGHEST] + 1):
+def clear(ladder, f):
+    """Empty the ladder for a search whose first entry has this f. Mutates: ladder."""
+    counts = ladder.counts[0]
+    for k in range(counts.highest + 1):
         ladder.rung[k] = _NOTHING
-    tally[_ENTRIES] = 0
-    tally[_LOWEST] = 0
-    tally[_HIGHEST] = -1
-    tally[_HEAPED] = 0
-    tally[_PENALTY] = 0
-    tally[_BASE] = base
+    counts.entries = 0
+    counts.lowest = 0
+    counts.highest = -1
+    counts.penalty = 0
+    counts.first_f = f
+    heap.empty(ladder.waiting)
 
 
 @jit
 def _put(ladder, entry, rung):
     """Lay an entry on a rung. Mutates: ladder."""
-    tally = ladder.tally
+    counts = ladder.counts[0]
     ladder.below[entry] = ladder.rung[rung]
     ladder.rung[rung] = entry
-    if rung < tally[_LOWEST]:
-        tally[_LOWEST] = rung
-    if rung > tally[_HIGHEST]:
-        tally[_HIGHEST] = rung
+    if rung < counts.lowest:
+        counts.lowest = rung
+    if rung > counts.highest:
+        counts.highest = rung
 
 
 @jit
 def push(ladder, penalty, f, node):
     """Add a node. Mutates: ladder."""
-    tally = ladder.tally
-    entry = tally[_ENTRIES]
-    tally[_ENTRIES] = entry + 1
+    counts = ladder.counts[0]
+    entry = counts.entries
+    counts.entries = entry + 1
     ladder.node[entry] = node
-    rung = (f - tally[_BASE]) >> 1
-    if penalty == tally[_PENALTY]:
+    rung = (f - counts.first_f) >> 1
+    if penalty == counts.penalty:
         _put(ladder, entry, rung)
-        return
-    heap = ladder.heap
-    ladder.below[entry] = rung
-    k = tally[_HEAPED]
-    tally[_HEAPED] = k + 1
-    while k > 0 and heap[(k - 1) >> 1, 0] > penalty:        # a later entry is the larger one: penalties decide alone
-        heap[k, 0], heap[k, 1] = heap[(k - 1) >> 1, 0], heap[(k - 1) >> 1, 1]
-        k = (k - 1) >> 1
-    heap[k, 0], heap[k, 1] = penalty, entry
-
-
-@jit
-def _heap_less(heap, a, b):
-    return heap[a, 0] < heap[b, 0] or (heap[a, 0] == heap[b, 0] and heap[a, 1] < heap[b, 1])
-
-
-@jit
-def _heap_drop_first(ladder):
-    """Take the first entry out of the heap. Mutates: ladder."""
-    heap = ladder.heap
-    size = ladder.tally[_HEAPED] - 1
-    ladder.tally[_HEAPED] = size
-    heap[0, 0], heap[0, 1] = heap[size, 0], heap[size, 1]
-    k = 0
-    while True:
-        child = 2 * k + 1
-        if child >= size:
-            return
-        if child + 1 < size and _heap_less(heap, child + 1, child):
-            child += 1
-        if not _heap_less(heap, child, k):
-            return
-        p, e = heap[k, 0], heap[k, 1]
-        heap[k, 0], heap[k, 1] = heap[child, 0], heap[child, 1]
-        heap[child, 0], heap[child, 1] = p, e
-        k = child
+    else:
+        heap.push(ladder.waiting, penalty, entry, rung)
 
 
 @jit
 def pop(ladder):
     """Take out the first node, or answer -1 when nothing is left. Mutates: ladder."""
-    tally, rung = ladder.tally, ladder.rung
+    counts, rung, waiting = ladder.counts[0], ladder.rung, ladder.waiting
     while True:
-        for k in range(tally[_LOWEST], tally[_HIGHEST] + 1):
+        for k in range(counts.lowest, counts.highest + 1):
             entry = rung[k]
             if entry != _NOTHING:
-                tally[_LOWEST] = k
+                counts.lowest = k
                 rung[k] = ladder.below[entry]
                 return ladder.node[entry]
-        if tally[_HEAPED] == 0:
+        if heap.size_of(waiting) == 0:
             return _NOTHING
-        tally[_LOWEST] = tally[_HIGHEST] + 1
-        tally[_PENALTY] = ladder.heap[0, 0]
-        while tally[_HEAPED] > 0 and ladder.heap[0, 0] == tally[_PENALTY]:
-            entry = ladder.heap[0, 1]
-            _heap_drop_first(ladder)
-            _put(ladder, entry, ladder.below[entry])
+        counts.lowest = counts.highest + 1
+        counts.penalty = waiting.entry[0, 0]
+        while heap.size_of(waiting) > 0 and waiting.entry[0, 0] == counts.penalty:
+            entry, climbs_to = waiting.entry[0, 1], waiting.entry[0, 2]
+            heap.drop_first(waiting)
+            _put(ladder, entry, climbs_to)

@@ -6,304 +6,42 @@ Ko-Hsin Cindy Wang, Adi Botea: MAPP (JAIR 42, 2011), sections 5.3 and 7.
 A unit goes along its path pi wherever the next cell is blank. Where it is not, a blank is fetched: the units on the
 alternate path around the unit, from the next cell to the nearest blank, move up by one each, as tiles in a sliding
 puzzle do. Units of lower priority never enter the private zone of one of higher priority: where it stands and the cell
-behind it. When nobody can move any more, the step is over.
+behind it. When no unit can move any more, the step is over.
 
     paper                                        here
-    progression step (Alg. 2, 4)                 begin_step, progress
-    canBringBlank (Alg. 3)                       _find_segment, _find_way_ahead
-    private zone, buffer zone                    _is_held, _is_reserved
+    progression step (Alg. 2, 4)                 make_step: begin_step, progress
+    canBringBlank (Alg. 3)                       _find_segment, _find_segment_ahead
+    private zone, buffer zone                    crowd.py
     solved (Def. 15)                             _settle
-
-    l_i, L     the cells of a unit's path, its last index      beta, kappa, tau   buffer zone, blanks in it, and needed
-    rank       priority, 0 = the master unit                   level              see level_of
 
 Deviations and open points
 - Order: slidable units that are not home, by topological order, fewest cells left first; then the other units; then
   those at home; then those without a path. Ties by index. (The paper suggests "closer to target".)
 - A unit is solved when all that go before it are, and no other active unit stood on its target in this step: such a
   one must undo its moves through it. The paper asks for the first half only.
-- Ours, on request: with `inline_return` units walk back where they were pushed from during the step; then a global
+- Ours, on request: with `inline_return` units walk back to where they were pushed from during the step; then a global
   state may be repeated within a step, which still ends.
-- Ours, on request: a unit that has no blank ahead at first may wait for its usher (slidable.py), the unit that stands
-  there and goes before it. As long as the usher has not left, the unit counts as well positioned.
 - In a tunnel the blank is fetched through what is left of the path and the buffer zone, by breadth-first search.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from wend.kernel import NO_AGENT, NO_CELL, OUT_OF_SPACE, UNREACHABLE, jit
+from wend.planners.mapp.crowd import (
+    NONE,
+    OFF_PATH,
+    cell_ahead,
+    is_held,
+    is_reserved,
+    last_index,
+    level_of,
+    move,
+    set_behind,
+    welcome,
+)
+from wend.search import heap
 
-import numpy as np
-from numpy.typing import NDArray
-
-from wend.kernel import NO_AGENT, NO_CELL, jit
-from wend.planners.mapp.alternates import MISSING
-from wend.planners.mapp.slidable import Plans
-
-# What a step answers
-DONE = 0
-ROOM_NEEDED = 1     # in the log: make room and call again
-
-_OFF = -1           # index of a unit that is not on its path
-_FAR = 2**30
-
-
-class Crowd(NamedTuple):
-    """All units of one round."""
-
-    cell: np.ndarray        # int32[units]   pos(u)
-    goal: np.ndarray        # int32[units]   t_u, NO_CELL if the unit has none of its own
-    along: np.ndarray       # int32[units]   i where pos(u) = l_i, _OFF if it is on no cell of pi(u)
-    slidable: np.ndarray    # bool[units]    goes before those that are not
-    solved: np.ndarray      # bool[units]
-    waits: np.ndarray       # int32[units]   unsolved u with u << this unit
-    kappa: np.ndarray       # int32[units]   blanks in beta
-    rank: np.ndarray        # int32[units]   place in the order of this step
-    order: np.ndarray       # int32[units]   active units, highest priority first
-    level: np.ndarray       # int8[units]    at the start of the step
-    origin: np.ndarray      # int32[units]   pos(u) at the start of the step
-    second: np.ndarray      # int32[units]   the cell ahead at the start of the step, or NO_CELL
-    pushed: np.ndarray      # int32[units]   the last push in this step that the unit has not walked back, -1 if none
-    behind: np.ndarray      # int32[units]   l_{i-1} if it is part of the private zone, else NO_CELL
-    behind_next: np.ndarray # int32[units]   next unit with the same cell behind
-    behind_first: np.ndarray    # int32[cells]  first unit with this cell behind
-    known_cell: np.ndarray  # int32[total]   the cells of each path in ascending order, and ...
-    known_index: np.ndarray # int32[total]   ... their indices
-    visited: np.ndarray     # int32[total]   the last step in which the unit was on this cell of its path
-    occupant: np.ndarray    # int32[cells]
-    target_of: np.ndarray   # int32[cells]   the unit whose target it is
-    guest_first: np.ndarray # int32[cells]   of targets: the last one to stand there in this step but its owner
-    segment: np.ndarray     # int32[cells]   cells from l_{i+1} to the blank
-    came: np.ndarray        # int32[cells]   scratch of the search in tunnels: where from
-    region: np.ndarray      # int32[cells]   ... where it may go
-    queue: np.ndarray       # int32[cells]   ... its queue
-    heap: np.ndarray        # int64[units]   scratch of the ordering
-    tally: np.ndarray       # int64[12]      see below
-
-
-class Log(NamedTuple):
-    """All moves made, in their order."""
-
-    unit: np.ndarray        # int32[room]
-    source: np.ndarray      # int32[room]
-    to: np.ndarray          # int32[room]
-    earlier: np.ndarray     # int32[room]   of a push: the unit's push before, -1 if there is none; in repositioning: of
-                            #               every move of the step, the unit's move before
-    guest: np.ndarray       # int32[guests] entries of the lists in Crowd.guest_first: the unit, and ...
-    guest_next: np.ndarray  # int32[guests] ... the next entry
-
-
-# Crowd.tally holds
-MOVES = 0           # entries in the log
-STEP = 1            # number of this progression step
-STEP_BEGAN = 2      # moves when it began
-STEP_ENDED = 3      # moves when it ended
-ACTIVE = 4          # units in `order`
-CURSOR = 5          # place in the order that has its turn
-CHANGED = 6         # whether somebody moved in this pass
-TIGHT = 7           # active units that can spare no blank in their buffer
-GUESTS = 8          # entries in the lists of guests
-SOLVED = 9          # units solved so far
-PUSHES = 10         # moves of units that were pushed
-REGION = 11         # stamp of the last search in a tunnel
-
-
-def make_crowd(plans: Plans, cells: int, starts: NDArray[np.int32], goals: NDArray[np.int32]) -> Crowd:
-    """Set everybody up where it starts."""
-    paths, units = plans.paths, starts.size
-    unit_of = np.repeat(np.arange(units), np.diff(paths.begin))
-    order = np.lexsort((paths.cell, unit_of))
-    index_of = np.arange(paths.cell.size) - np.repeat(paths.begin[:-1], np.diff(paths.begin))
-    target_of = np.full(cells, NO_AGENT, np.int32)
-    aimed = np.flatnonzero(goals != NO_CELL)
-    target_of[goals[aimed]] = aimed
-    occupant = np.full(cells, NO_AGENT, np.int32)
-    occupant[starts] = np.arange(units)
-    tally = np.zeros(12, np.int64)
-    tally[TIGHT] = np.count_nonzero((paths.tau > 0) & (plans.kappa <= paths.tau))
-
-    def per_unit(value: int = 0) -> NDArray[np.int32]:
-        return np.full(units, value, np.int32)
-
-    def per_cell(value: int = 0) -> NDArray[np.int32]:
-        return np.full(cells, value, np.int32)
-
-    return Crowd(
-        cell=starts.copy(), goal=goals, along=np.where(np.diff(paths.begin) > 0, 0, _OFF).astype(np.int32),
-        slidable=plans.slidable & (np.diff(paths.begin) > 0), solved=np.zeros(units, np.bool_),
-        waits=np.bincount(paths.follower, minlength=units).astype(np.int32), kappa=plans.kappa.copy(),
-        rank=per_unit(), order=per_unit(), level=np.zeros(units, np.int8), origin=per_unit(), second=per_unit(),
-        pushed=per_unit(), behind=per_unit(NO_CELL), behind_next=per_unit(NO_AGENT), behind_first=per_cell(NO_AGENT),
-        known_cell=paths.cell[order], known_index=index_of[order].astype(np.int32),
-        visited=np.zeros(paths.cell.size, np.int32), occupant=occupant, target_of=target_of,
-        guest_first=per_cell(-1), segment=per_cell(), came=per_cell(), region=per_cell(), queue=per_cell(),
-        heap=np.empty(units, np.int64), tally=tally,
-    )  # fmt: skip
-
-
-def make_log(cells: int, units: int) -> Log:
-    """A log for the first moves of so many units on so many cells."""
-    guests = 2 * cells + units
-    return Log(
-        np.empty(2 * cells, np.int32), np.empty(2 * cells, np.int32), np.empty(2 * cells, np.int32),
-        np.empty(2 * cells, np.int32), np.empty(guests, np.int32), np.empty(guests, np.int32),
-    )  # fmt: skip
-
-
-def longer(log: Log, moves: int = 0, guests: int = 0) -> Log:
-    """A log for so many moves and guests that begins with the entries of this one."""
-    return Log(*(_padded(old, moves) for old in log[:4]), *(_padded(old, guests) for old in log[4:]))
-
-
-def _padded(old: NDArray[np.int32], size: int) -> NDArray[np.int32]:
-    return old if size <= old.size else np.concatenate([old, np.empty(size - old.size, np.int32)])
-
-
-# --- where units are, and what is theirs ------------------------------------------------------------------------------
-
-
-@jit
-def last_index(paths, u):
-    """L, or -1 if the unit has no path."""
-    return paths.begin[u + 1] - paths.begin[u] - 1
-
-
-@jit
-def index_of(paths, crowd, u, cell):
-    """i with l_i = cell, or _OFF."""
-    low, high = paths.begin[u], paths.begin[u + 1]
-    while low < high:
-        middle = (low + high) // 2
-        if crowd.known_cell[middle] < cell:
-            low = middle + 1
-        else:
-            high = middle
-    if low < paths.begin[u + 1] and crowd.known_cell[low] == cell:
-        return crowd.known_index[low]
-    return _OFF
-
-
-@jit
-def _set_behind(crowd, u, cell):
-    """Change the cell behind a unit. Mutates: crowd."""
-    old = crowd.behind[u]
-    if old == cell:
-        return
-    if old != NO_CELL:
-        if crowd.behind_first[old] == u:
-            crowd.behind_first[old] = crowd.behind_next[u]
-        else:
-            v = crowd.behind_first[old]
-            while crowd.behind_next[v] != u:
-                v = crowd.behind_next[v]
-            crowd.behind_next[v] = crowd.behind_next[u]
-    crowd.behind[u] = cell
-    if cell != NO_CELL:
-        crowd.behind_next[u] = crowd.behind_first[cell]
-        crowd.behind_first[cell] = u
-
-
-@jit
-def refill(paths, crowd, cell, blanks):
-    """A cell became blank (+1) or occupied (-1): tell those who have it in their buffer. Mutates: crowd."""
-    for k in range(paths.zone[cell], paths.zone[cell + 1]):
-        u = paths.owner[k]
-        was_tight = crowd.kappa[u] <= paths.tau[u]
-        crowd.kappa[u] += blanks
-        if not crowd.solved[u]:
-            crowd.tally[TIGHT] += int(crowd.kappa[u] <= paths.tau[u]) - int(was_tight)
-
-
-@jit
-def _welcome(crowd, log, cell, u):
-    """Note that a unit stands on a cell, if it is somebody else's target. Mutates: crowd, log."""
-    owner = crowd.target_of[cell]
-    if owner != NO_AGENT and owner != u:
-        k = crowd.tally[GUESTS]
-        crowd.tally[GUESTS] = k + 1
-        log.guest[k] = u
-        log.guest_next[k] = crowd.guest_first[cell]
-        crowd.guest_first[cell] = k
-
-
-@jit
-def move(paths, crowd, log, u, to):
-    """Move a unit to a blank cell. Mutates: crowd, log."""
-    source = crowd.cell[u]
-    k = crowd.tally[MOVES]
-    crowd.tally[MOVES] = k + 1
-    log.unit[k], log.source[k], log.to[k] = u, source, to
-    crowd.occupant[source] = NO_AGENT
-    crowd.occupant[to] = u
-    crowd.cell[u] = to
-    i = index_of(paths, crowd, u, to)
-    crowd.along[u] = i
-    if i != _OFF:
-        crowd.visited[paths.begin[u] + i] = crowd.tally[STEP]
-    interior = 0 < i < last_index(paths, u)
-    _set_behind(crowd, u, paths.cell[paths.begin[u] + i - 1] if interior else NO_CELL)
-    refill(paths, crowd, source, 1)
-    refill(paths, crowd, to, -1)
-
-
-@jit
-def _is_held(crowd, cell, rank):
-    """Whether a cell is in the private zone of a unit of higher priority, or under a solved one."""
-    v = crowd.occupant[cell]
-    if v != NO_AGENT and (crowd.solved[v] or crowd.rank[v] < rank):
-        return True
-    v = crowd.behind_first[cell]
-    while v != NO_AGENT:
-        if crowd.rank[v] < rank:
-            return True
-        v = crowd.behind_next[v]
-    return False
-
-
-@jit
-def _is_reserved(paths, crowd, cell, rank):
-    """Whether a cell is in the buffer of a unit of higher priority that has no blank to spare (Alg. 4, l. 7)."""
-    if crowd.tally[TIGHT] == 0:
-        return False
-    for k in range(paths.zone[cell], paths.zone[cell + 1]):
-        v = paths.owner[k]
-        if not crowd.solved[v] and crowd.rank[v] < rank and crowd.kappa[v] <= paths.tau[v]:
-            return True
-    return False
-
-
-@jit
-def cell_ahead(paths, u, i):
-    """l_{i+1}, or NO_CELL."""
-    return paths.cell[paths.begin[u] + i + 1] if i != _OFF and i < last_index(paths, u) else NO_CELL
-
-
-@jit
-def rate(paths, crowd, u, i, is_open_ahead):
-    """How well a unit is positioned: 2 = home or with a blank ahead (Def. 2, 23), 1 = on its path, 0 = off it."""
-    if i == _OFF:
-        return 0
-    advances = is_open_ahead and crowd.kappa[u] >= paths.tau[u]
-    return 2 if advances or i == last_index(paths, u) else 1
-
-
-@jit
-def level_of(paths, crowd, u):
-    """How well a unit is positioned now."""
-    i = crowd.along[u]
-    ahead = cell_ahead(paths, u, i)
-    is_open = ahead != NO_CELL and crowd.occupant[ahead] == NO_AGENT
-    if i == 0 and paths.usher[u] != NO_AGENT:
-        is_open = is_open or crowd.occupant[ahead] == paths.usher[u]
-    return rate(paths, crowd, u, i, is_open)
-
-
-@jit
-def is_well_positioned(paths, crowd, u):
-    """Whether a unit is no worse off than before the step."""
-    if last_index(paths, u) < 0:
-        return crowd.cell[u] == crowd.origin[u]
-    return level_of(paths, crowd, u) >= crowd.level[u]
+_FAR = 2**30        # cells left of a unit that is not on its path
 
 
 # --- solved units -----------------------------------------------------------------------------------------------------
@@ -313,7 +51,7 @@ def is_well_positioned(paths, crowd, u):
 def _has_guest(crowd, log, v):
     """Whether another active unit stood on the target of v in this step."""
     k = crowd.guest_first[crowd.goal[v]]
-    while k != -1:
+    while k != NONE:
         if not crowd.solved[log.guest[k]]:
             return True
         k = log.guest_next[k]
@@ -322,7 +60,7 @@ def _has_guest(crowd, log, v):
 
 @jit
 def _settle(paths, crowd, log):
-    """Mark as solved whoever is home and may be (Def. 15), and whoever may be then. Mutates: crowd."""
+    """Mark as solved the units that are home and may be (Def. 15), and those that may be then. Mutates: crowd."""
     settled = True
     while settled:
         settled = False
@@ -331,9 +69,9 @@ def _settle(paths, crowd, log):
                 continue
             settled = True
             crowd.solved[v] = True
-            crowd.tally[SOLVED] += 1
-            crowd.tally[TIGHT] -= paths.tau[v] > 0 and crowd.kappa[v] <= paths.tau[v]
-            _set_behind(crowd, v, NO_CELL)
+            crowd.counts[0].solved += 1
+            crowd.counts[0].tight -= paths.tau[v] > 0 and crowd.kappa[v] <= paths.tau[v]
+            set_behind(crowd, v, NO_CELL)
             for k in range(paths.after[v], paths.after[v + 1]):
                 crowd.waits[paths.follower[k]] -= 1
 
@@ -342,49 +80,10 @@ def _settle(paths, crowd, log):
 
 
 @jit
-def _heap_push(heap, size, key):
-    """Add a key to a heap of `size` keys. Mutates: heap."""
-    k = size
-    while k > 0 and heap[(k - 1) >> 1] > key:
-        heap[k] = heap[(k - 1) >> 1]
-        k = (k - 1) >> 1
-    heap[k] = key
-
-
-@jit
-def _heap_drop_first(heap, size):
-    """Take the first of `size` keys out. Mutates: heap."""
-    key = heap[size - 1]
-    k = 0
-    while True:
-        child = 2 * k + 1
-        if child >= size - 1:
-            break
-        if child + 1 < size - 1 and heap[child + 1] < heap[child]:
-            child += 1
-        if heap[child] >= key:
-            break
-        heap[k] = heap[child]
-        k = child
-    heap[k] = key
-
-
-@jit
-def _key(paths, crowd, u):
-    """Fewest cells left first, then the lowest index."""
-    left = last_index(paths, u) - crowd.along[u] if crowd.along[u] != _OFF else _FAR
-    return np.int64(left) << 32 | u
-
-
-@jit
-def _append_from_heap(crowd, size, count):
-    """Put `size` keyed units into the order, which has `count`; return how many it has then. Mutates: crowd."""
-    while size > 0:
-        crowd.order[count] = crowd.heap[0] & 0xFFFFFFFF
-        count += 1
-        _heap_drop_first(crowd.heap, size)
-        size -= 1
-    return count
+def _line_up(paths, crowd, u):
+    """Enter a unit into the heap: fewest cells left first, then the lowest index. Mutates: crowd."""
+    left = last_index(paths, u) - crowd.along[u] if crowd.along[u] != OFF_PATH else _FAR
+    heap.push(crowd.heap, left, u, 0)
 
 
 @jit
@@ -397,16 +96,14 @@ def _put_in_order(paths, crowd):
         if crowd.slidable[u] and not crowd.solved[u]:
             for k in range(paths.after[u], paths.after[u + 1]):
                 waiting[paths.follower[k]] += 1
-    size = 0
+    heap.empty(crowd.heap)
     for u in range(units):
         if crowd.slidable[u] and not crowd.solved[u] and waiting[u] == 0:
-            _heap_push(crowd.heap, size, _key(paths, crowd, u))
-            size += 1
+            _line_up(paths, crowd, u)
     count = 0
-    while size > 0:                     # (i) slidable, not home: Kahn's topological order
-        u = crowd.heap[0] & 0xFFFFFFFF
-        _heap_drop_first(crowd.heap, size)
-        size -= 1
+    while heap.size_of(crowd.heap) > 0:     # (i) slidable, not home: Kahn's topological order
+        u = crowd.heap.entry[0, 1]
+        heap.drop_first(crowd.heap)
         if crowd.cell[u] != crowd.goal[u]:
             crowd.order[count] = u
             count += 1
@@ -414,10 +111,8 @@ def _put_in_order(paths, crowd):
             v = paths.follower[k]
             waiting[v] -= 1
             if waiting[v] == 0 and crowd.slidable[v] and not crowd.solved[v]:
-                _heap_push(crowd.heap, size, _key(paths, crowd, v))
-                size += 1
+                _line_up(paths, crowd, v)
     for kind in range(3):               # (ii) others, not home; (iii) home; then those without a path
-        size = 0
         for u in range(units):
             if crowd.solved[u]:
                 continue
@@ -428,17 +123,19 @@ def _put_in_order(paths, crowd):
                 or (kind == 1 and home and not pathless)
                 or (kind == 2 and pathless)
             ):
-                _heap_push(crowd.heap, size, _key(paths, crowd, u))
-                size += 1
-        count = _append_from_heap(crowd, size, count)
-    crowd.tally[ACTIVE] = count
+                _line_up(paths, crowd, u)
+        while heap.size_of(crowd.heap) > 0:
+            crowd.order[count] = crowd.heap.entry[0, 1]
+            count += 1
+            heap.drop_first(crowd.heap)
+    crowd.counts[0].active = count
     for place in range(count):
         crowd.rank[crowd.order[place]] = place
 
 
 @jit
 def promote(paths, crowd):
-    """Let units go before others that meet the conditions only now: they are on their path and well positioned, and
+    """Let units that meet the conditions only now go before others: they are on their path and well positioned, and
     those that go before them are solved. Mutates: crowd."""
     for u in range(crowd.cell.size):
         if not crowd.solved[u] and not crowd.slidable[u] and crowd.waits[u] == 0 and level_of(paths, crowd, u) == 2:
@@ -449,44 +146,46 @@ def promote(paths, crowd):
 
 
 @jit
-def begin_step(paths, crowd, log):
-    """Begin a progression step: who is solved, who goes first, where everybody stands. Mutates: crowd, log."""
-    tally = crowd.tally
-    tally[STEP] += 1
-    tally[STEP_BEGAN] = tally[MOVES]
-    tally[STEP_ENDED] = tally[MOVES]
-    tally[GUESTS] = 0
-    tally[CURSOR] = 0
-    tally[CHANGED] = 0
+def begin_step(stage):
+    """Begin a progression step: which units are solved, which go first, where each stands. Mutates: stage."""
+    paths, crowd, log = stage.paths, stage.crowd, stage.log
+    counts = crowd.counts[0]
+    counts.step += 1
+    counts.step_began = counts.moves
+    counts.step_ended = counts.moves
+    counts.guests = 0
+    counts.cursor = 0
+    counts.changed = 0
     for u in range(crowd.cell.size):
         if crowd.goal[u] != NO_CELL:
-            crowd.guest_first[crowd.goal[u]] = -1
+            crowd.guest_first[crowd.goal[u]] = NONE
     for u in range(crowd.cell.size):
         if not crowd.solved[u]:
-            _welcome(crowd, log, crowd.cell[u], u)
+            welcome(crowd, log, crowd.cell[u], u)
     _settle(paths, crowd, log)
     _put_in_order(paths, crowd)
-    for place in range(tally[ACTIVE]):
+    for place in range(counts.active):
         u = crowd.order[place]
-        crowd.pushed[u] = -1
+        crowd.pushed[u] = NONE
         crowd.origin[u] = crowd.cell[u]
         crowd.level[u] = level_of(paths, crowd, u)
         crowd.second[u] = cell_ahead(paths, u, crowd.along[u])
-        if crowd.along[u] != _OFF:
-            crowd.visited[paths.begin[u] + crowd.along[u]] = tally[STEP]
+        if crowd.along[u] != OFF_PATH:
+            crowd.visited[paths.begin[u] + crowd.along[u]] = counts.step
 
 
 @jit
-def _find_segment(paths, alternate_begin, alternate_cells, crowd, u):
+def _find_segment(stage, u):
     """Write the cells of Omega_i from l_{i+1} to the nearest blank; return their number, 0 if the blank may not be
-    fetched (Alg. 3). Mutates: crowd."""
+    fetched (Alg. 3). Mutates: stage.crowd."""
+    alternates, paths, crowd = stage.alternates, stage.paths, stage.crowd
     at = paths.begin[u] + crowd.along[u]
     k = paths.around[at]
-    first, last = alternate_begin[k], alternate_begin[k + 1] - 1
-    backwards = alternate_cells[last] == paths.cell[at + 1]
+    first, last = alternates.begin[k], alternates.begin[k + 1] - 1
+    backwards = alternates.cells[last] == paths.cell[at + 1]
     for j in range(last - first + 1):
-        cell = alternate_cells[last - j if backwards else first + j]
-        if _is_held(crowd, cell, crowd.rank[u]) or _is_reserved(paths, crowd, cell, crowd.rank[u]):
+        cell = alternates.cells[last - j if backwards else first + j]
+        if is_held(crowd, cell, crowd.rank[u]) or is_reserved(paths, crowd, cell, crowd.rank[u]):
             return 0
         crowd.segment[j] = cell
         if crowd.occupant[cell] == NO_AGENT:
@@ -495,18 +194,19 @@ def _find_segment(paths, alternate_begin, alternate_cells, crowd, u):
 
 
 @jit
-def _find_way_ahead(tables, paths, alternate_begin, alternate_cells, crowd, u):
-    """The same in a tunnel: through the path ahead and the buffer, to the nearest blank. Mutates: crowd."""
+def _find_segment_ahead(stage, u):
+    """The same in a tunnel: through the path ahead and the buffer, to the nearest blank. Mutates: stage.crowd."""
+    tables, alternates, paths, crowd = stage.tables, stage.alternates, stage.paths, stage.crowd
     begin, i, length = paths.begin[u], crowd.along[u], last_index(paths, u)
-    crowd.tally[REGION] += 2
-    inside = crowd.tally[REGION]
+    crowd.counts[0].region += 2
+    inside = crowd.counts[0].region
     region = crowd.region
     for j in range(i + 1, length):
         region[paths.cell[begin + j]] = inside
-        if j >= paths.last_gap[u] + 2 and paths.around[begin + j] != MISSING:
+        if j >= paths.last_gap[u] + 2 and paths.around[begin + j] != UNREACHABLE:
             k = paths.around[begin + j]
-            for place in range(alternate_begin[k], alternate_begin[k + 1]):
-                region[alternate_cells[place]] = inside
+            for place in range(alternates.begin[k], alternates.begin[k + 1]):
+                region[alternates.cells[place]] = inside
     region[crowd.cell[u]] = 0
     region[paths.cell[begin + length]] = 0
     head, tail = 0, 1
@@ -528,7 +228,7 @@ def _find_way_ahead(tables, paths, alternate_begin, alternate_cells, crowd, u):
                 crowd.segment[j], crowd.segment[other] = crowd.segment[other], crowd.segment[j]
             for j in range(size):
                 cell = crowd.segment[j]
-                if _is_held(crowd, cell, crowd.rank[u]) or _is_reserved(paths, crowd, cell, crowd.rank[u]):
+                if is_held(crowd, cell, crowd.rank[u]) or is_reserved(paths, crowd, cell, crowd.rank[u]):
                     return 0
             return size
         for d in range(4):
@@ -543,39 +243,35 @@ def _find_way_ahead(tables, paths, alternate_begin, alternate_cells, crowd, u):
 
 
 @jit
-def _advance(tables, paths, alternate_begin, alternate_cells, crowd, log, u):
-    """Let a unit make its next move, if it can; return whether it did (Alg. 2 and 4, the loop's body).
-
-    Mutates: crowd, log.
+def _advance(stage, u):
+    """Let a unit make its next move, if it can; return whether it did (Alg. 2 and 4, the loop's body). Mutates: stage.
     """
+    paths, crowd, log = stage.paths, stage.crowd, stage.log
     i, length = crowd.along[u], last_index(paths, u)
-    if i == _OFF or i == length:                                                    # Alg. 2, l. 3
+    if i == OFF_PATH or i == length:                                                    # Alg. 2, l. 3
         return False
     at = paths.begin[u] + i
     ahead = paths.cell[at + 1]
-    if crowd.visited[at + 1] == crowd.tally[STEP]:                                  # l. 5
+    if crowd.visited[at + 1] == crowd.counts[0].step:                                  # l. 5
         return False
-    if _is_held(crowd, ahead, crowd.rank[u]) or _is_reserved(paths, crowd, ahead, crowd.rank[u]):   # l. 7
+    if is_held(crowd, ahead, crowd.rank[u]) or is_reserved(paths, crowd, ahead, crowd.rank[u]):   # l. 7
         return False
     if crowd.occupant[ahead] != NO_AGENT:                                           # l. 11
         if not 0 < i < length - 1:
             return False
-        if paths.around[at] != MISSING:
-            size = _find_segment(paths, alternate_begin, alternate_cells, crowd, u)
-        else:
-            size = _find_way_ahead(tables, paths, alternate_begin, alternate_cells, crowd, u)
+        size = _find_segment(stage, u) if paths.around[at] != UNREACHABLE else _find_segment_ahead(stage, u)
         if size == 0:
             return False
         for j in range(size - 2, -1, -1):
             v = crowd.occupant[crowd.segment[j]]
-            log.earlier[crowd.tally[MOVES]] = crowd.pushed[v]
-            crowd.pushed[v] = crowd.tally[MOVES]
+            log.earlier[crowd.counts[0].moves] = crowd.pushed[v]
+            crowd.pushed[v] = crowd.counts[0].moves
             move(paths, crowd, log, v, crowd.segment[j + 1])
-            _welcome(crowd, log, crowd.segment[j + 1], v)
-        crowd.tally[PUSHES] += size - 1
-    crowd.pushed[u] = -1
+            welcome(crowd, log, crowd.segment[j + 1], v)
+        crowd.counts[0].pushes += size - 1
+    crowd.pushed[u] = NONE
     move(paths, crowd, log, u, ahead)
-    _welcome(crowd, log, ahead, u)
+    welcome(crowd, log, ahead, u)
     return True
 
 
@@ -583,41 +279,54 @@ def _advance(tables, paths, alternate_begin, alternate_cells, crowd, log, u):
 def _walk_back(paths, crowd, log, u):
     """Let a unit that was pushed undo its last push, if it can; return whether it did. Mutates: crowd, log."""
     push = crowd.pushed[u]
-    if push == -1:
+    if push == NONE:
         return False
     back = log.source[push]
     if crowd.occupant[back] != NO_AGENT:
         return False
-    if _is_held(crowd, back, crowd.rank[u]) or _is_reserved(paths, crowd, back, crowd.rank[u]):
+    if is_held(crowd, back, crowd.rank[u]) or is_reserved(paths, crowd, back, crowd.rank[u]):
         return False
     crowd.pushed[u] = log.earlier[push]
     move(paths, crowd, log, u, back)
-    _welcome(crowd, log, back, u)
+    welcome(crowd, log, back, u)
     return True
 
 
 @jit
-def progress(tables, paths, alternate_begin, alternate_cells, crowd, log, inline_return):
-    """Let everybody advance in turn until nobody can; answer DONE or ROOM_NEEDED. Mutates: crowd, log.
+def progress(stage, inline_return):
+    """Let all units advance in turn until none can; answer the moves of this step, or OUT_OF_SPACE. Mutates: stage.
 
-    With `inline_return`, a unit that was pushed and cannot advance walks back where it came from.
+    With `inline_return`, a unit that was pushed and cannot advance walks back to where it came from.
     """
-    tally = crowd.tally
+    paths, crowd, log = stage.paths, stage.crowd, stage.log
+    counts = crowd.counts[0]
     while True:
-        while tally[CURSOR] < tally[ACTIVE]:
-            u = crowd.order[tally[CURSOR]]
+        while counts.cursor < counts.active:
+            u = crowd.order[counts.cursor]
             if not crowd.solved[u]:
-                room = crowd.segment.size
-                if tally[MOVES] + room > log.to.size or tally[GUESTS] + room > log.guest.size:
-                    return ROOM_NEEDED
-                moved = _advance(tables, paths, alternate_begin, alternate_cells, crowd, log, u)
-                if moved or (inline_return and _walk_back(paths, crowd, log, u)):
-                    tally[CHANGED] = 1
+                most = crowd.segment.size                   # moves that one turn can take
+                if counts.moves + most > log.to.size or counts.guests + most > log.guest.size:
+                    return OUT_OF_SPACE
+                if _advance(stage, u) or (inline_return and _walk_back(paths, crowd, log, u)):
+                    counts.changed = 1
                     if crowd.cell[u] == crowd.goal[u]:
                         _settle(paths, crowd, log)
-            tally[CURSOR] += 1
-        tally[CURSOR] = 0
-        if tally[CHANGED] == 0:
-            tally[STEP_ENDED] = tally[MOVES]
-            return DONE
-        tally[CHANGED] = 0
+            counts.cursor += 1
+        counts.cursor = 0
+        if counts.changed == 0:
+            counts.step_ended = counts.moves
+            return counts.moves - counts.step_began
+        counts.changed = 0
+
+
+@jit
+def make_step(stage, inline_return):
+    """Make a progression step, or go on with the one that ran out of space; answer as `progress`. Mutates: stage."""
+    counts = stage.crowd.counts[0]
+    if counts.under_way == 0:
+        begin_step(stage)
+        counts.under_way = 1
+    moves = progress(stage, inline_return)
+    if moves != OUT_OF_SPACE:
+        counts.under_way = 0
+    return moves

@@ -12,22 +12,25 @@ A 4-connected graph has no cliques, so it is always the 8-connected map that is 
 
 `abstract` builds a level. `AbstractDistances` keeps a table with a row for each goal in use, by Dijkstra's algorithm
 from the goal's group over all others, cut into as many slices as a budget asks for. To a kernel, the distance of an
-agent at `cell` whose goal has `row` is `table[row, abstraction.group[cell]]`: UNREACHABLE where there is no way, 0 in
+agent at `cell` whose goal has `row` is `table[row, abstraction.group[cell]]`: UNREACHABLE where there is no path, 0 in
 the goal's own group. It is an estimate that may be too high; take the larger of it and the empty map's distance.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wend.errors import MapError, ParameterError
-from wend.kernel import UNREACHABLE, jit
+from wend.kernel import NO_CELL, UNREACHABLE, jit
+from wend.kernel.arrays import allocate, flags, grown, int64, uint8
 from wend.maps.grid import Grid
 from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST
+from wend.planners.base import Budget, State
+from wend.planners.windowed.plans import NO_ROW
 from wend.search.astar import NO_LIMIT
 from wend.search.open_list import OpenList, clear, drop_first, first, is_empty, make_open_list, push
 
@@ -183,7 +186,14 @@ class _Search(NamedTuple):
     """The workspace of one search at a time, used by all rows in turn."""
 
     open_list: OpenList
-    closed: np.ndarray      # uint8[groups]  1 once the distance of the group is final
+    closed: Annotated[np.ndarray, uint8("groups")]          # 1 once the distance of the group is final
+
+
+class _Rows(NamedTuple):
+    """Distances to goals. Rows that are never touched cost no memory."""
+
+    far: Annotated[np.ndarray, int64("rows", "groups")]     # in the units of grid.CARDINAL_COST
+    is_ready: Annotated[np.ndarray, flags("rows")]          # the row is in use and complete
 
 
 @jit
@@ -236,8 +246,7 @@ class AbstractDistances:
     def __init__(self, abstraction: Abstraction) -> None:
         groups = len(abstraction.position)
         self.abstraction = abstraction
-        self.table = np.empty((0, groups), dtype=np.int64)  # int64[rows, groups]  in the units of grid.CARDINAL_COST
-        self.is_ready = np.empty(0, dtype=np.bool_)         # bool[rows]           the row is in use and complete
+        self._rows = allocate(_Rows, rows=0, groups=groups)
         self._row_of: dict[int, int] = {}                   # by goal group
         self._goal: list[int] = []                          # goal group by row
         self._users: list[int] = []                         # by row
@@ -246,7 +255,17 @@ class AbstractDistances:
         self._is_running = False                            # the search of the first of them has begun
         # A group is expanded once and pushes an entry per edge at most; an open list has room for eight per node.
         room = make_open_list(abstraction.neighbour.size // 8 + 1)
-        self._search = _Search(room, np.empty(groups, dtype=np.uint8))
+        self._search = allocate(_Search, {"open_list": room}, groups=groups)
+
+    @property
+    def table(self) -> NDArray[np.int64]:
+        """int64[rows, groups]: the distances, in the units of grid.CARDINAL_COST."""
+        return self._rows.far
+
+    @property
+    def is_ready(self) -> NDArray[np.bool_]:
+        """bool[rows]: the row is in use and complete."""
+        return self._rows.is_ready
 
     def acquire(self, goal: int) -> int:
         """The row with the distances to a goal cell. One that is new is ready after `run`."""
@@ -297,12 +316,43 @@ class AbstractDistances:
 
     def _grow(self) -> None:
         """Double the number of rows."""
-        old, groups = self.table.shape
-        more = max(old, 8)
-        table = np.empty((old + more, groups), dtype=np.int64)  # rows that are never touched cost no memory
-        table[:old] = self.table
-        self.table = table
-        self.is_ready = np.concatenate((self.is_ready, np.zeros(more, dtype=np.bool_)))
+        have = len(self._users)
+        more = max(have, 8)
+        self._rows = grown(self._rows, rows=have + more)
         self._goal += [NO_GROUP] * more
         self._users += [0] * more
-        self._unused += range(old + more - 1, old - 1, -1)      # the lowest row is taken first
+        self._unused += range(have + more - 1, have - 1, -1)    # the lowest row is taken first
+
+
+class AbstractAims:
+    """Which row of abstract distances each agent goes by.
+
+    The abstraction is made when it is first needed, and as a whole anew after an edit of the map. The planner keeps the
+    row of each agent, int32[agents], and passes it to every call.
+    """
+
+    def __init__(self, level: int) -> None:
+        self._level = level
+        self._distances: AbstractDistances | None = None
+
+    def look_up(self, state: State, rows: NDArray[np.int32], budget: Budget) -> NDArray[np.bool_]:
+        """Search for the distances that agents lack, as far as the budget goes; say who has them. Mutates: rows."""
+        if self._distances is None:
+            self._distances = AbstractDistances(abstract(state.grid, self._level))
+        cell, goal = state.agents.cell, state.agents.goal
+        for agent in np.flatnonzero((rows[: cell.size] == NO_ROW) & (cell != NO_CELL)).tolist():
+            rows[agent] = self._distances.acquire(int(goal[agent]))
+        budget.spend(self._distances.run(budget.slice()))
+        self.far, self.group = self._distances.table, self._distances.abstraction.group
+        return self._distances.is_ready[rows[: cell.size]]
+
+    def drop(self, rows: NDArray[np.int32], agent: int) -> None:
+        """An agent does not need its row any more. Mutates: rows."""
+        if self._distances is not None and rows[agent] != NO_ROW:
+            self._distances.release(int(rows[agent]))
+        rows[agent] = NO_ROW
+
+    def forget(self, rows: NDArray[np.int32]) -> None:
+        """The map is another. Mutates: rows."""
+        self._distances = None
+        rows[:] = NO_ROW

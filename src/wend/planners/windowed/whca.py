@@ -3,7 +3,7 @@
 
 David Silver: Cooperative Pathfinding. AIIDE 2005, section "Windowed Hierarchical Cooperative A*".
 
-Every agent plans `window` steps ahead around the reservations of the others, follows half of them, and plans again; the
+Every agent plans `window` steps ahead around the reservations of the others, follows half of them, and replans; the
 distance beyond the window is RRA*'s, which ignores agents. Agents go on planning on their goals, so that they can step
 aside, and take turns to plan first.
 
@@ -20,218 +20,109 @@ Work per tick: about 2 * agents / window searches, each bounded by the window; b
 stopped.
 
 Deviations and open points
-- No reservation lasts beyond the window. With a hold on the last cell nobody ever plans through a parked agent, and
+- No reservation lasts beyond the window. With a hold on the last cell no agent ever plans through a parked one, and
   jams are permanent.
 - With an abstraction, the distance is that between the groups, and as on an empty map only within the goal's own group.
   The larger of the two everywhere, which keeps the estimate admissible where the abstraction is coarse, leads agents
   that move in four directions into every dead end: Manhattan distance then outweighs what the abstraction knows.
-- An agent without any way of `window` steps is boxed in. It stays where it is and reserves that (`boxed_in = "stand"`),
-  and whoever planned to pass there plans again at once. The paper does not say what happens then.
-- With a budget too small for a whole window, shorter windows are searched; who cannot be served keeps its old plan, or
-  stands.
+- An agent that finds no plan of `window` steps is boxed in. It stays where it is and reserves that cell
+  (`boxed_in = "stand"`), and all agents that planned to pass there replan at once. The paper does not say what happens.
+- With a budget too small for a whole window, shorter windows are searched; an agent whose turn does not come keeps its
+  old plan, or stands.
 
 Weave (`boxed_in = "push"`, `order = "age"`, `soft_tail = 1`) differs in three ways, each an option of its own:
 - A step onto the last planned cell of another agent, after its plan ends, costs one more (`soft_tail`).
-- Who has been away from home the longest plans first (`order = "age"`).
+- The agent that has been away from home the longest plans first (`order = "age"`).
 - An agent that is boxed in, or has not come nearer to its goal for `patience` ticks, pushes younger agents out of its
-  way, and they push others (planners/push.py). Where two agents in a corridor can only go on if they change places, the
-  one that pushes goes back and takes the other along until the corridor branches.
+  way, and they push others (pushing.py). Where two agents in a corridor can only go on if they exchange places, the one
+  that pushes goes back and takes the other along until the corridor branches.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wend.kernel import FOUND, NO_AGENT, NO_CELL, OUT_OF_BUDGET, OUT_OF_SPACE, jit, scramble
+from wend.kernel import FOUND, NO_AGENT, NO_CELL, OUT_OF_BUDGET, OUT_OF_SPACE, jit
 from wend.kernel.allowance import allow, spent
-from wend.planners.base import Budget, Planner, Proposal, State, parameter
-from wend.planners.push import STABLE_TICKS, begin_pushes, claim, find_push, make_push, pushed
-from wend.planners.windowed.abstraction import AbstractDistances, abstract
+from wend.kernel.arrays import ahead, allocate, grown
+from wend.kernel.compiling import prepared
+from wend.maps.terrain import CARDINAL_COST
+from wend.planners.base import Budget, Intent, Overlay, Planner, Proposal, State, parameter
+from wend.planners.windowed.abstraction import AbstractAims
+from wend.planners.windowed.plans import (
+    BOXED_IN,
+    PUSHED,
+    UNSERVED,
+    Habits,
+    Lineup,
+    Setting,
+    WindowPlans,
+    call_back,
+    describe,
+    drop_plan,
+    stand,
+    take_plan,
+)
+from wend.planners.windowed.pushing import STABLE_TICKS, is_stuck, push_from
 from wend.search import reservations, space_time
 from wend.search.execution import grant, make_guard
-from wend.search.reservations import expire, other_at, release_way, reserve_way
-from wend.search.reverse_resumable import SharedSearches, distance
-from wend.search.space_time import Scene, Tails, make_trip
+from wend.search.paths import is_walkable
+from wend.search.pibt import Decisions, fix, forget_decisions
+from wend.search.reservations import expire, other_at
+from wend.search.reverse_resumable import SharedSearches, carry_on, distance, write_known
+from wend.search.space_time import Scene, make_trip
 
 _DONE = 0
 _FAR = 2**62
 
-
-class Habits(NamedTuple):
-    """A planner's parameters as kernels see them."""
-
-    window: int
-    seed: int
-    patience: int
-    pushes: bool            # boxed_in = "push"
-    by_age: bool            # order = "age"
-
-
-class Plans(NamedTuple):
-    """What every agent is about to do."""
-
-    way: np.ndarray         # int32[agents, window + 1]  cells, one per tick
-    steps: np.ndarray       # int32[agents]     moves in the way; -1 when it has none
-    since: np.ndarray       # int32[agents]     tick after which the agent stood on the first cell
-    end: np.ndarray         # int32[agents]     tick after which it stands on the last
-    tail: np.ndarray        # int32[cells]      agent whose way ends there, or NO_AGENT
-    due: np.ndarray         # bool[agents]      must plan anew as soon as can be
-    under_way: np.ndarray   # bool[agents]      has found a way since it was ordered
-    ready: np.ndarray       # bool[agents]      the distances to its goal can be had
-    home_ticks: np.ndarray  # int32[agents]     ticks that it has stood on its goal without a break
-    left_home: np.ndarray   # int32[agents]     tick when it last stood there for good, or was ordered
-    nearest: np.ndarray     # int64[agents]     smallest distance to the goal since then
-    nearer_at: np.ndarray   # int32[agents]     tick when that got smaller
-
-
-class Turn(NamedTuple):
-    """The work of one tick."""
-
-    line: np.ndarray        # int32[agents]     who plans, in order
-    urgent: np.ndarray      # int32[agents]     a stack: who must plan first, because others took its way
-    is_urgent: np.ndarray   # bool[agents]      is on that stack
-    wanted: np.ndarray      # int32[agents]     where it wants to be next
-    tally: np.ndarray       # int64[9]          see below
-
-
-# Turn.tally holds
-_STAGE = 0      # what is to be done next, see below
-_LINE = 1       # agents in line
-_PLACE = 2      # ... and how many of them are done with
-_URGENT = 3     # agents on the stack
-_SEARCHES = 4   # searches so far that found a way
-_REPATHS = 5    # ... by agents that were under way and had to plan anew, not just in their turn
-_BOXED = 6      # searches so far that found none
-_PUSHES = 7     # pushes so far
-_STOPPED = 8    # agents so far that the guard stopped
-
-_BEGIN, _REPLAN, _EXTEND = 0, 1, 2
+_BEGIN, _REPLAN, _EXTEND = 0, 1, 2      # Lineup.counts.stage
 
 
 @jit
-def take_way(table, plans, agent, steps, since):
-    """Enter plans.way[agent] into the table. Mutates: table, plans."""
-    plans.steps[agent], plans.since[agent], plans.end[agent] = steps, since, since + steps
-    plans.tail[plans.way[agent, steps]] = agent
-    reserve_way(table, plans.way[agent], since, steps, agent)
+def begin_tick(setting, tick, steps, next_cell):
+    """Forget the last tick's decisions, and let the table show where all agents are.
 
-
-@jit
-def drop_way(table, plans, agent, tick):
-    """Take an agent's way out of the table. Mutates: table, plans."""
-    if plans.steps[agent] >= 0:
-        last = plans.way[agent, plans.steps[agent]]
-        if plans.tail[last] == agent:
-            plans.tail[last] = NO_AGENT
-        release_way(table, plans.way[agent], plans.since[agent], plans.steps[agent], agent, tick)
-        plans.steps[agent] = -1
-
-
-@jit
-def stand(table, plans, agent, cell, tick, steps):
-    """Let an agent stay where it is for so many ticks. Mutates: table, plans."""
-    drop_way(table, plans, agent, tick)
-    for k in range(steps + 1):
-        plans.way[agent, k] = cell
-    take_way(table, plans, agent, steps, tick)
-
-
-@jit
-def call_back(table, plans, turn, push, agents, cell, time, agent, tick):
-    """Take its way from whoever else has a cell at a time; it plans anew before anybody else does.
-
-    Mutates: table, plans, turn.
+    Mutates: setting.scene.table, plans, lineup, decisions.
     """
-    other = other_at(table, cell, time, agent)
-    if other == NO_AGENT or not agents.controlled[other] or push.fixed[other] or turn.is_urgent[other]:
-        return
-    stand(table, plans, other, agents.cell[other], tick, 0)
-    plans.due[other] = True
-    turn.is_urgent[other] = True
-    turn.urgent[turn.tally[_URGENT]] = other
-    turn.tally[_URGENT] += 1
-
-
-@jit
-def push_from(tables, agents, occupant, table, plans, turn, push, reverse, search_of, habits, tick, next_cell, agent):
-    """Let an agent push its way a step ahead, and enter who goes where. Mutates: table, plans, turn, push, reverse."""
-    answer = find_push(tables, agents, occupant, plans, push, reverse, search_of, tick, habits.seed, next_cell, agent)
-    if answer != 1:
-        return answer
-    turn.tally[_PUSHES] += 1
-    for k in range(pushed(push)):
-        drop_way(table, plans, push.moved[k], tick)
-    for k in range(pushed(push)):
-        moved = push.moved[k]
-        plans.way[moved, 0], plans.way[moved, 1] = agents.cell[moved], push.target[k]
-        claim(push, moved, push.target[k])
-        call_back(table, plans, turn, push, agents, push.target[k], tick + 1, moved, tick)
-        take_way(table, plans, moved, 1, tick)
-        plans.due[moved] = True                             # its way is one step long
-    return 1
-
-
-@jit
-def can_stay_home(agents, table, plans, manners, agent, tick, steps):
-    """Whether an agent is on its goal and nobody wants to pass there: then to stay is what the search would find."""
-    cell = agents.cell[agent]
-    if cell != agents.goal[agent]:
-        return False
-    if manners.soft_tail > 0 and plans.tail[cell] != NO_AGENT and plans.tail[cell] != agent:
-        return False
-    for k in range(1, steps + 1):
-        if other_at(table, cell, tick + k, agent) != NO_AGENT:
-            return False
-    return True
-
-
-@jit
-def is_stuck(plans, habits, agent, tick):
-    """Whether an agent pushes: when it has not come nearer to its goal for a while, then by fits and starts.
-
-    Two agents that push each other to and fro would do so for ever; so each spell of `patience` ticks is one of pushing
-    or of planning, drawn by lot for each agent.
-    """
-    spells = (tick - plans.nearer_at[agent]) // habits.patience
-    if plans.home_ticks[agent] > 0 or spells == 0:
-        return False
-    return spells == 1 or scramble(habits.seed ^ scramble(agent) ^ scramble(spells)) & 1 == 0
-
-
-@jit
-def begin_tick(agents, table, plans, turn, push, habits, tick, next_cell):
-    """Clear the last tick's decisions, and let the table show where everybody is. Mutates: table, plans, turn, push."""
-    for k in range(turn.tally[_URGENT]):
-        turn.is_urgent[turn.urgent[k]] = False
-    turn.tally[_URGENT] = 0
-    begin_pushes(push)
+    agents, plans, lineup, table = setting.agents, setting.plans, setting.lineup, setting.scene.table
+    counts, window = lineup.counts[0], setting.habits.window
+    for k in range(counts.urgent):
+        lineup.is_urgent[lineup.urgent[k]] = False
+    counts.urgent = 0
+    counts.tick, counts.steps = tick, steps
+    forget_decisions(setting.decisions)
     for agent in range(agents.cell.size):
         cell = agents.cell[agent]
         if cell == NO_CELL:
             continue
-        expire(table, plans.way[agent], plans.since[agent], plans.steps[agent], agent, tick)
+        planned, since, end = plans.cell[agent], plans.since[agent], plans.tails.end[agent]
+        expire(table, planned, since, plans.steps[agent], agent, tick)
         if not agents.controlled[agent]:                    # it goes where the program says, and is taken to stay there
-            drop_way(table, plans, agent, tick)
-            plans.way[agent, 0] = cell
-            for k in range(1, habits.window + 1):
-                plans.way[agent, k] = next_cell[agent]
-            take_way(table, plans, agent, habits.window, tick)
-        elif plans.steps[agent] < 0 or plans.end[agent] < tick or plans.way[agent, tick - plans.since[agent]] != cell:
-            stand(table, plans, agent, cell, tick, 0)       # it is new, or was stopped
+            drop_plan(table, plans, agent, tick)
+            planned[0] = cell
+            planned[1:] = next_cell[agent]
+            take_plan(table, plans, agent, window, tick)
+            fix(setting.decisions, agent, next_cell[agent])
+            if next_cell[agent] != cell:                    # pushes do not look where it goes; the guard stops them
+                setting.decisions.taken[next_cell[agent]] = NO_AGENT
+        elif plans.steps[agent] < 0 or end < tick or planned[tick - since] != cell:
+            stand(table, plans, agent, cell, 0, tick)       # it is new, or was stopped
             plans.due[agent] = True
         elif agents.pinned[agent] and cell == agents.goal[agent]:
-            for k in range(tick - plans.since[agent], plans.steps[agent] + 1):
-                if plans.way[agent, k] != cell:             # it has come home on a way that leads on
+            for k in range(tick - since, plans.steps[agent] + 1):
+                if planned[k] != cell:                      # it has come home on a plan that leads on
                     plans.due[agent] = True
 
 
 @jit
-def look_phase(tables, agents, plans, reverse, search_of, habits, tick):
-    """Note who is home, and who came nearer to its goal. Mutates: plans, reverse."""
+def look_phase(setting):
+    """Note which agents are home, and which came nearer to their goals. Mutates: setting.plans, scene.reverse."""
+    agents, plans, tick = setting.agents, setting.plans, setting.lineup.counts[0].tick
     for agent in range(agents.cell.size):
         cell = agents.cell[agent]
         if cell == NO_CELL or not agents.controlled[agent]:
@@ -244,8 +135,8 @@ def look_phase(tables, agents, plans, reverse, search_of, habits, tick):
                 plans.nearer_at[agent] = tick
             continue
         plans.home_ticks[agent] = 0
-        if habits.pushes:                                   # otherwise nobody asks
-            far = distance(tables, reverse, search_of[agent], cell)
+        if setting.habits.pushes:                           # only pushes ask for it
+            far = distance(setting.tables, setting.scene.reverse, setting.search_of[agent], cell)
             if 0 <= far < plans.nearest[agent]:
                 plans.nearest[agent] = far
                 plans.nearer_at[agent] = tick
@@ -258,13 +149,14 @@ def is_before(plans, a, b):
 
 
 @jit
-def line_up(agents, plans, turn, habits, tick):
-    """Say who plans in this tick, and in which order: whoever is due, and by turns half a window's share of all.
+def line_up(setting):
+    """Say who plans in this tick, and in which order: all who are due, and by turns half a window's share of all.
 
-    Mutates: turn.
+    Mutates: setting.lineup.
     """
-    line, count, size = turn.line, agents.cell.size, 0
-    half = max(1, habits.window // 2)
+    agents, plans, habits, line = setting.agents, setting.plans, setting.habits, setting.lineup.line
+    counts, count, size = setting.lineup.counts[0], agents.cell.size, 0
+    tick, half = counts.tick, max(1, habits.window // 2)
     for k in range(count):
         agent = k if habits.by_age else (tick + k) % count
         if agents.cell[agent] == NO_CELL or not agents.controlled[agent] or not plans.ready[agent]:
@@ -282,177 +174,195 @@ def line_up(agents, plans, turn, habits, tick):
                 line[place] = line[place - gap]
                 place -= gap
             line[place] = agent
-    turn.tally[_LINE], turn.tally[_PLACE] = size, 0
+    counts.in_line, counts.place = size, 0
 
 
 @jit
-def replan(
-    tables, agents, occupant, table, plans, turn, push, reverse, search_of, aim_of, work, manners, habits, steps, tick,
-    next_cell, agent,
-):  # fmt: skip
-    """Give an agent a new way: 1 if it has one, 0 if it stays where it is, or why that is not known yet.
+def can_stay_home(setting, agent):
+    """Whether an agent is on its goal and none plans to pass there: then to stay is what the search would find."""
+    plans, counts, cell = setting.plans, setting.lineup.counts[0], setting.agents.cell[agent]
+    if cell != setting.agents.goal[agent]:
+        return False
+    owner = plans.tails.owner[cell]
+    if setting.scene.manners.soft_tail > 0 and owner != NO_AGENT and owner != agent:
+        return False
+    for k in range(1, counts.steps + 1):
+        if other_at(setting.scene.table, cell, counts.tick + k, agent) != NO_AGENT:
+            return False
+    return True
 
-    Mutates: table, plans, turn, push, reverse, work.
+
+@jit
+def replan(setting, agent):
+    """Give an agent a new plan: 1 if it has one, 0 if it stays where it is, or why that is not known yet.
+
+    Mutates: setting.scene, plans, lineup, decisions.
     """
-    cell, goal = agents.cell[agent], agents.goal[agent]
-    if habits.pushes and is_stuck(plans, habits, agent, tick):
-        answer = push_from(
-            tables, agents, occupant, table, plans, turn, push, reverse, search_of, habits, tick, next_cell, agent
-        )
+    agents, plans, scene, counts = setting.agents, setting.plans, setting.scene, setting.lineup.counts[0]
+    cell, goal, steps, tick = agents.cell[agent], agents.goal[agent], counts.steps, counts.tick
+    if setting.habits.pushes and is_stuck(plans, setting.habits, agent, tick):
+        answer = push_from(setting, agent)
         if answer != 0:
             return answer
     if agents.pinned[agent] and cell == goal:
         return 0
-    if can_stay_home(agents, table, plans, manners, agent, tick, steps):
-        stand(table, plans, agent, cell, tick, steps)
+    if can_stay_home(setting, agent):
+        stand(scene.table, plans, agent, cell, steps, tick)
         plans.due[agent] = False
         return 1
-    scene = Scene(tables, table, Tails(plans.tail, plans.end), reverse, work, manners)
-    answer = space_time.search(scene, make_trip(agent, cell, tick, goal, aim_of[agent], steps))
+    answer = space_time.search(scene, make_trip(agent, cell, tick, goal, setting.aim_of[agent], steps))
     if answer == OUT_OF_SPACE or answer == OUT_OF_BUDGET:
         return answer
     if answer == FOUND:
-        drop_way(table, plans, agent, tick)
-        space_time.write_cells(work, plans.way[agent])
-        take_way(table, plans, agent, steps, tick)
-        turn.tally[_SEARCHES] += 1
-        turn.tally[_REPATHS] += plans.due[agent] and plans.under_way[agent]
+        drop_plan(scene.table, plans, agent, tick)
+        space_time.write_cells(scene.work, plans.cell[agent])
+        take_plan(scene.table, plans, agent, steps, tick)
+        counts.searches += 1
+        counts.repaths += plans.due[agent] and plans.under_way[agent]
         plans.due[agent], plans.under_way[agent] = False, True
         return 1
-    turn.tally[_BOXED] += 1
-    if not habits.pushes:
-        return 0
-    return push_from(
-        tables, agents, occupant, table, plans, turn, push, reverse, search_of, habits, tick, next_cell, agent
-    )
+    counts.boxed_in += 1
+    return push_from(setting, agent) if setting.habits.pushes else 0
 
 
 @jit
-def replan_phase(
-    tables, agents, occupant, table, plans, turn, push, reverse, search_of, aim_of, work, manners, habits, steps, tick,
-    next_cell,
-):  # fmt: skip
-    """Give everybody in line a new way; answer _DONE, or why it stopped.
+def stand_firm(setting, agent):
+    """Let an agent that cannot or must not move stay for the whole window: all others make way for it.
 
-    Mutates: table, plans, turn, push, reverse, work.
+    Mutates: setting.scene.table, plans, lineup, decisions.
     """
-    tally, window = turn.tally, habits.window
+    cell, plans = setting.agents.cell[agent], setting.plans
+    window, tick = setting.habits.window, setting.lineup.counts[0].tick
+    for k in range(1, window + 1):
+        call_back(setting, agent, cell, tick + k)
+    stand(setting.scene.table, plans, agent, cell, window, tick)
+    fix(setting.decisions, agent, cell)
+    plans.due[agent] = True
+    plans.why[agent] = BOXED_IN
+
+
+@jit
+def replan_phase(setting):
+    """Give all agents in line a new plan; answer _DONE, or why it stopped.
+
+    Mutates: setting.scene, plans, lineup, decisions.
+    """
+    lineup = setting.lineup
+    counts, urgent = lineup.counts[0], lineup.urgent
     while True:
-        if tally[_URGENT] > 0:
-            agent = turn.urgent[tally[_URGENT] - 1]
-        elif tally[_PLACE] < tally[_LINE]:
-            agent = turn.line[tally[_PLACE]]
+        if counts.urgent > 0:
+            agent = urgent[counts.urgent - 1]
+        elif counts.place < counts.in_line:
+            agent = lineup.line[counts.place]
         else:
             return _DONE
-        if not push.fixed[agent]:
-            answer = replan(
-                tables, agents, occupant, table, plans, turn, push, reverse, search_of, aim_of, work, manners, habits,
-                steps, tick, next_cell, agent,
-            )  # fmt: skip
+        if not setting.decisions.decided[agent]:
+            answer = replan(setting, agent)
             if answer < 0:
                 return answer
-            if answer == 0:                                 # it cannot or must not go: everybody else makes way for it
-                cell = agents.cell[agent]
-                for k in range(1, window + 1):
-                    call_back(table, plans, turn, push, agents, cell, tick + k, agent, tick)
-                stand(table, plans, agent, cell, tick, window)
-                claim(push, agent, cell)
-                push.fixed[agent] = True
-                plans.due[agent] = True
-        # Done with this one; it may stand anywhere in the stack by now, if others were called back.
-        if turn.is_urgent[agent]:
-            turn.is_urgent[agent] = False
+            if answer == 0:
+                stand_firm(setting, agent)
+        # Done with this one; it may be anywhere in the stack by now, if others were called back.
+        if lineup.is_urgent[agent]:
+            lineup.is_urgent[agent] = False
             k = 0
-            while turn.urgent[k] != agent:
+            while urgent[k] != agent:
                 k += 1
-            for j in range(k, tally[_URGENT] - 1):
-                turn.urgent[j] = turn.urgent[j + 1]
-            tally[_URGENT] -= 1
+            for j in range(k, counts.urgent - 1):
+                urgent[j] = urgent[j + 1]
+            counts.urgent -= 1
         else:
-            tally[_PLACE] += 1
+            counts.place += 1
 
 
 @jit
-def extend_phase(tables, agents, table, plans, push, reverse, aim_of, work, manners, steps, tick):
-    """Plan on for whoever was pushed, from where it will stand. Mutates: table, plans, reverse, work."""
+def extend_phase(setting):
+    """Plan on for the agents that were pushed, from where they will stand; answer _DONE, or why it stopped.
+
+    Mutates: setting.scene, plans.
+    """
+    agents, plans, scene, counts = setting.agents, setting.plans, setting.scene, setting.lineup.counts[0]
+    tick, steps = counts.tick, counts.steps
     for agent in range(agents.cell.size):
-        if push.fixed[agent] and plans.steps[agent] == 1 and plans.since[agent] == tick and steps > 1:
-            there = plans.way[agent, 1]
-            scene = Scene(tables, table, Tails(plans.tail, plans.end), reverse, work, manners)
-            trip = make_trip(agent, there, tick + 1, agents.goal[agent], aim_of[agent], steps - 1)
-            answer = space_time.search(scene, trip)
-            if answer == OUT_OF_SPACE or answer == OUT_OF_BUDGET:
-                return answer
-            if answer == FOUND:
-                here = agents.cell[agent]
-                drop_way(table, plans, agent, tick)
-                space_time.write_cells(work, plans.way[agent, 1:])
-                plans.way[agent, 0] = here
-                take_way(table, plans, agent, steps, tick)
-                plans.due[agent] = False
+        is_pushed = plans.why[agent] == PUSHED and plans.since[agent] == tick and plans.steps[agent] == 1
+        if not is_pushed or steps == 1:
+            continue
+        there = plans.cell[agent, 1]
+        answer = space_time.search(
+            scene, make_trip(agent, there, tick + 1, agents.goal[agent], setting.aim_of[agent], steps - 1)
+        )
+        if answer == OUT_OF_SPACE or answer == OUT_OF_BUDGET:
+            return answer
+        if answer == FOUND:
+            drop_plan(scene.table, plans, agent, tick)
+            space_time.write_cells(scene.work, plans.cell[agent, 1:])
+            plans.cell[agent, 0] = agents.cell[agent]
+            take_plan(scene.table, plans, agent, steps, tick)
+            plans.why[agent] = PUSHED
+            plans.due[agent] = False
     return _DONE
 
 
 @jit
-def settle_phase(agents, table, plans, tick, window, wanted):
-    """Say where everybody wants to be next; who has no way that far stands. Mutates: table, plans, wanted."""
+def settle_phase(setting):
+    """Say where all agents want to be next; those without a plan for that stand. Mutates: scene.table, plans, lineup.
+    """
+    agents, plans, wanted = setting.agents, setting.plans, setting.lineup.wanted
+    tick = setting.lineup.counts[0].tick
     for agent in range(agents.cell.size):
         cell = agents.cell[agent]
         wanted[agent] = cell
         if cell == NO_CELL or not agents.controlled[agent]:
             continue
-        if plans.end[agent] <= tick:
-            stand(table, plans, agent, cell, tick, window)
+        if plans.tails.end[agent] <= tick:
+            stand(setting.scene.table, plans, agent, cell, setting.habits.window, tick)
             plans.due[agent] = True
+            plans.why[agent] = UNSERVED
         if not (agents.pinned[agent] and cell == agents.goal[agent]):
-            wanted[agent] = plans.way[agent, tick + 1 - plans.since[agent]]
+            wanted[agent] = plans.cell[agent, tick + 1 - plans.since[agent]]
 
 
 @jit
-def make_tick(
-    tables, agents, occupant, table, plans, turn, push, reverse, search_of, aim_of, work, manners, habits, guard, tick,
-    steps, limit, next_cell, waits_for,
-):  # fmt: skip
-    """All of one tick within `limit` expansions: _DONE, or why to call again.
+def make_tick(setting, tick, steps, limit, next_cell, waits_for):
+    """All of one tick within `limit` expansions, planning so many steps ahead: _DONE, or why to call again.
 
     Called again with another limit, it goes on where it stopped; with none, it makes do with what there is.
-    Mutates: table, plans, turn, push, reverse, work, guard, next_cell, waits_for.
+    Mutates: setting, next_cell, waits_for.
     """
-    tally = turn.tally
-    if tally[_STAGE] == _BEGIN:
-        begin_tick(agents, table, plans, turn, push, habits, tick, next_cell)
-        allow(reverse.allowance, 0)
-        look_phase(tables, agents, plans, reverse, search_of, habits, tick)
-        line_up(agents, plans, turn, habits, tick)
-        tally[_STAGE] = _REPLAN
+    counts, allowance = setting.lineup.counts[0], setting.scene.reverse.allowance
+    if counts.stage == _BEGIN:
+        begin_tick(setting, tick, steps, next_cell)
+        carry_on(setting.scene.reverse)
+        allow(allowance, 0)
+        look_phase(setting)
+        line_up(setting)
+        counts.stage = _REPLAN
     if limit > 0:
-        allow(reverse.allowance, limit)
-        if tally[_STAGE] == _REPLAN:
-            answer = replan_phase(
-                tables, agents, occupant, table, plans, turn, push, reverse, search_of, aim_of, work, manners, habits,
-                steps, tick, next_cell,
-            )  # fmt: skip
+        allow(allowance, limit)
+        if counts.stage == _REPLAN:
+            answer = replan_phase(setting)
             if answer != _DONE:
                 return answer
-            tally[_STAGE] = _EXTEND
-        if habits.pushes:
-            answer = extend_phase(tables, agents, table, plans, push, reverse, aim_of, work, manners, steps, tick)
+            counts.stage = _EXTEND
+        if setting.habits.pushes:
+            answer = extend_phase(setting)
             if answer != _DONE:
                 return answer
-    settle_phase(agents, table, plans, tick, habits.window, turn.wanted)
-    tally[_STOPPED] += grant(agents, occupant, turn.wanted, guard, next_cell, waits_for)
-    tally[_STAGE] = _BEGIN
+    settle_phase(setting)
+    wanted = setting.lineup.wanted
+    counts.stopped += grant(setting.agents, setting.occupant, wanted, setting.guard, next_cell, waits_for)
+    counts.stage = _BEGIN
     return _DONE
 
 
 @jit
-def recall_cut_ways(tables, agents, table, plans, tick):
-    """Take the ways that an edit of the map made illegal from their agents. Mutates: table, plans."""
+def recall_cut_plans(tables, agents, table, plans, tick):
+    """Take the plans that an edit of the map made illegal from their agents. Mutates: table, plans."""
     for agent in range(agents.cell.size):
         if agents.cell[agent] == NO_CELL or plans.steps[agent] < 0:
             continue
-        if not reservations.is_walkable(tables, plans.way[agent, : plans.steps[agent] + 1]):
-            stand(table, plans, agent, agents.cell[agent], tick, 0)
+        if not is_walkable(tables, plans.cell[agent, : plans.steps[agent] + 1]):
+            stand(table, plans, agent, agents.cell[agent], 0, tick)
             plans.due[agent] = True
 
 
@@ -460,10 +370,16 @@ def recall_cut_ways(tables, agents, table, plans, tick):
 class Windowed(Planner):
     """WHCA*, and Weave."""
 
+    overlays: ClassVar[Mapping[str, Overlay]] = {
+        "reservations": Overlay("for how many ticks from now on each cell is reserved"),
+        "next": Overlay("the agent that has reserved each cell for the next tick, -1 where there is none"),
+        "distance": Overlay("how far it is to an agent's goal, in cells; NaN where not known yet", of_agent=True),
+    }
+
     window: int = parameter(16, "steps that are planned ahead", minimum=1, maximum=256)
     abstraction: int = parameter(0, "level of the clique abstraction for distances; 0 = exact", minimum=0, maximum=8)
-    order: str = parameter("rotate", "who plans first: by turns, or who is longest away", choices=("rotate", "age"))
-    boxed_in: str = parameter("stand", "what an agent without a way does", choices=("stand", "push"))
+    order: str = parameter("rotate", "who plans first: by turns, or the one longest away", choices=("rotate", "age"))
+    boxed_in: str = parameter("stand", "what an agent does that finds no plan", choices=("stand", "push"))
     soft_tail: int = parameter(0, "cost of a step onto the last planned cell of another", minimum=0, maximum=1000)
     patience: int = parameter(16, "ticks without coming nearer after which an agent pushes", minimum=1)
     no_follow: bool = parameter(False, "a reserved cell stays so while it is being left, as in Silver's table")
@@ -471,99 +387,96 @@ class Windowed(Planner):
 
     def bind(self, state: State, seed: int) -> None:
         super().bind(state, seed)
-        cells = state.grid.size
+        cells, agents = state.grid.size, 64
         self._table = reservations.make_reservations(cells, self.window + 2)
         self._distances = SharedSearches(state.grid)
+        self._abstract = AbstractAims(self.abstraction)
         self._work = space_time.make_space_time(_states(self.window, cells))
         self._manners = space_time.Manners(True, True, self.no_follow, self.forbid_cross, self.soft_tail)
         self._habits = Habits(self.window, seed, self.patience, self.boxed_in == "push", self.order == "age")
-        self._abstract: AbstractDistances | None = None
-        self._rows = np.empty(0, np.int32)
-        self._tally = np.zeros(9, np.int64)
-        none, no = np.zeros(0, np.int32), np.zeros(0, np.bool_)
-        self._plans = Plans(
-            np.zeros((0, self.window + 1), np.int32), none, none, none, np.full(cells, NO_AGENT, np.int32),
-            no, no, no, none, none, np.zeros(0, np.int64), none,
-        )  # fmt: skip
-        self._make_room(64)
+        self._plans = allocate(WindowPlans, agents=agents, cells=cells, ticks=self.window + 1)
+        self._lineup = allocate(Lineup, agents=agents)
+        self._decisions = allocate(Decisions, agents=agents, cells=cells)
+        self._guard = make_guard(agents, cells)
+        self._is_prepared = False                           # `make_tick` was called with the types of this planner
         for agent in range(state.agents.cell.size):
             self.agent_added(agent)
 
-    def _make_room(self, agents: int) -> None:
-        """Arrays for so many agents and more."""
-        have, cells = len(self._plans.way), self.state.grid.size
-        if agents <= have:
-            return
-        more = max(agents - have, have)
-        grown = [np.pad(array, [(0, more)] + [(0, 0)] * (array.ndim - 1)) for array in self._plans]
-        self._plans = Plans(*grown)._replace(tail=self._plans.tail)
-        room = have + more
-        self._rows = np.pad(self._rows, (0, more), constant_values=-1)
-        ints = np.zeros((3, room), np.int32)
-        self._turn = Turn(ints[0], ints[1], np.zeros(room, np.bool_), ints[2], self._tally)
-        self._push = make_push(room, cells)
-        self._guard = make_guard(room, cells)
-
     def plan(self, proposal: Proposal, budget: Budget) -> None:
-        state, distances = self.state, self._distances
-        aim = self._look_up_abstract(budget) if self.abstraction else distances.of
+        if self.abstraction:
+            ready = self._abstract.look_up(self.state, self._plans.row, budget)
+            self._plans.ready[: ready.size] = ready
+            self._manners = self._manners._replace(far=self._abstract.far, group=self._abstract.group)
         limit = budget.slice()
         steps = self.window if limit >= 4 * self.window else max(1, limit // 4)
+        allowance = self._distances.reverse.allowance
         while True:
-            before = spent(distances.reverse.allowance)
-            answer = make_tick(
-                state.grid.tables, state.agents, state.occupant, self._table, self._plans, self._turn, self._push,
-                distances.reverse, distances.of, aim, self._work, self._manners, self._habits, self._guard, state.tick,
-                steps, limit, *proposal,
-            )  # fmt: skip
-            budget.spend(spent(distances.reverse.allowance) - before)
+            before = spent(allowance)
+            run = prepared(make_tick) if self._is_prepared else make_tick
+            answer = run(self._setting(), self.state.tick, steps, limit, *proposal)
+            budget.spend(spent(allowance) - before)
+            self._is_prepared = True
             if answer == _DONE:
                 return
             if answer == OUT_OF_SPACE:
-                distances.grow()
+                self._distances.grow()
             limit = budget.slice()
 
-    def _look_up_abstract(self, budget: Budget) -> NDArray[np.int32]:
-        """Fill in the abstract distances that are wanted; agents whose distances are not ready do not plan yet."""
-        if self._abstract is None:
-            self._abstraction = abstract(self.state.grid, self.abstraction)
-            self._abstract = AbstractDistances(self._abstraction)
-            self._rows = np.full(len(self._plans.way), -1, np.int32)
-        agents = self.state.agents
-        for agent in np.flatnonzero((self._rows[: agents.cell.size] < 0) & (agents.cell != NO_CELL)).tolist():
-            self._rows[agent] = self._abstract.acquire(int(agents.goal[agent]))
-        budget.spend(self._abstract.run(budget.slice()))
-        self._manners = self._manners._replace(far=self._abstract.table, group=self._abstraction.group)
-        self._plans.ready[: agents.cell.size] = self._abstract.is_ready[self._rows[: agents.cell.size]]
-        return self._rows
+    def _setting(self) -> Setting:
+        tables, distances, plans = self.state.grid.tables, self._distances, self._plans
+        scene = Scene(tables, self._table, plans.tails, distances.reverse, self._work, self._manners)
+        return Setting(
+            tables, self.state.agents, self.state.occupant, scene, plans, self._lineup, self._decisions, self._guard,
+            distances.of, plans.row if self.abstraction else distances.of, self._habits,
+        )  # fmt: skip
 
     def counters(self) -> dict[str, int]:
-        names = ("searches", "repaths", "boxed_in", "pushes", "stopped_by_guard")
-        return dict(zip(names, self._tally[_SEARCHES:].tolist(), strict=True))
+        counts = self._lineup.counts[0]
+        return {
+            "searches": int(counts.searches),
+            "repaths": int(counts.repaths),
+            "boxed_in": int(counts.boxed_in),
+            "pushes": int(counts.pushes),
+            "stopped_by_guard": int(counts.stopped),
+        }
+
+    def intent(self, agent: int) -> Intent:
+        """Its plan, a cell per tick."""
+        return describe(self._plans, self._table, self.state.agents, agent, self.state.tick)
+
+    def _draw_overlay(self, name: str, agent: int) -> NDArray[Any]:
+        tick, ring = self.state.tick, self._table.ring
+        if name == "reservations":                          # all but what the next tick clears away
+            return np.asarray(np.count_nonzero(np.delete(ring, (tick - 1) % ring.shape[1], axis=1), axis=1))
+        if name == "next":
+            return np.asarray(ring[:, (tick + 1) % ring.shape[1]] - 1)
+        far = np.empty(self.state.grid.size, np.int64)
+        write_known(self._distances.reverse, self._distances.of[agent], far)
+        return np.where(far >= 0, far / CARDINAL_COST, np.nan)
 
     def agent_added(self, agent: int) -> None:
-        self._make_room(agent + 1)
-        self._plans.steps[agent] = -1
+        have = self._plans.steps.size
+        room = ahead(have, agent + 1)
+        if room > have:
+            self._plans = grown(self._plans, agents=room)
+            self._lineup = grown(self._lineup, agents=room)
+            self._decisions = grown(self._decisions, agents=room)
+            self._guard = make_guard(room, self.state.grid.size)
         self._aim(agent)
 
     def agent_removed(self, agent: int) -> None:
-        drop_way(self._table, self._plans, agent, self.state.tick)
+        drop_plan(self._table, self._plans, agent, self.state.tick)
         self._distances.drop(agent)
-        self._drop_row(agent)
-
-    def _drop_row(self, agent: int) -> None:
-        if self._abstract is not None and self._rows[agent] >= 0:
-            self._abstract.release(int(self._rows[agent]))
-        self._rows[agent] = -1
+        self._abstract.drop(self._plans.row, agent)
 
     def agent_retasked(self, agent: int) -> None:
         self._aim(agent)
 
     def _aim(self, agent: int) -> None:
-        """Begin anew towards the agent's goal; the way it is on is kept until there is a better one."""
+        """Begin anew towards the agent's goal; the plan that it has is kept until there is a better one."""
         agents, plans, tick = self.state.agents, self._plans, self.state.tick
         self._distances.aim(agent, int(agents.goal[agent]), int(agents.cell[agent]))
-        self._drop_row(agent)
+        self._abstract.drop(plans.row, agent)
         plans.due[agent] = plans.ready[agent] = True
         plans.under_way[agent] = False
         plans.home_ticks[agent] = 0
@@ -572,9 +485,8 @@ class Windowed(Planner):
 
     def cells_changed(self, cells: NDArray[np.int32]) -> None:
         self._distances.cells_changed(cells)
-        self._abstract = None                               # an abstraction is made anew as a whole
-        self._rows[:] = -1
-        recall_cut_ways(self.state.grid.tables, self.state.agents, self._table, self._plans, self.state.tick)
+        self._abstract.forget(self._plans.row)              # an abstraction is made anew as a whole
+        recall_cut_plans(self.state.grid.tables, self.state.agents, self._table, self._plans, self.state.tick)
 
 
 def _states(window: int, cells: int) -> int:

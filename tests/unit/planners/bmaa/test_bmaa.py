@@ -7,9 +7,10 @@ from tests.reference.bmaa import ReferenceBmaa
 from wend import Grid, World, create
 from wend.errors import ParameterError, UnknownNameError
 from wend.maps.generators import random_map
-from wend.maps.terrain import Point
+from wend.maps.terrain import CARDINAL_COST, Point
+from wend.planners.base import Intent
+from wend.planners.bmaa import real_time
 from wend.planners.bmaa.bmaa import Bmaa
-from wend.planners.bmaa.real_time import heuristic, pages_left
 
 VARIANTS = {
     "bmaa": {},
@@ -19,9 +20,15 @@ VARIANTS = {
 }
 
 
-def believed(world: World, agent: int, point: Point) -> int:
-    """What an agent's planner believes the way from a place to its goal to cost."""
-    return heuristic(world.grid.tables, world.planner._learned, agent, *point, *world.goal(agent))  # type: ignore[attr-defined]
+def believed(world: World, agent: int, point: Point) -> float:
+    """What an agent believes the path from a place to its goal to cost, in cells."""
+    return float(world.planner.overlay("learned", agent)[world.grid.cell(*point)])
+
+
+def pages_in_use(world: World) -> int:
+    """Pages of learned values that agents have."""
+    counts = world.planner._learned.values.counts[0]  # type: ignore[attr-defined]
+    return int(counts.used - 1 - counts.free)
 
 
 def run_both(grid: Grid, world: World, reference: ReferenceBmaa, seed: int, agents: int, ticks: int) -> None:
@@ -38,8 +45,9 @@ def run_both(grid: Grid, world: World, reference: ReferenceBmaa, seed: int, agen
         assert world.expansions == reference.expanded
     assert sum(len(walker.mind.learned) for walker in reference.walkers) > 4 * agents
     for agent, walker in enumerate(reference.walkers):
+        costs = world.planner.overlay("learned", agent)
         for point in walker.mind.learned:
-            assert believed(world, agent, point) == walker.mind.h(point)
+            assert costs[grid.cell(*point)] * CARDINAL_COST == walker.mind.h(point)
 
 
 @pytest.mark.small
@@ -70,17 +78,13 @@ def test_vision_decides_what_is_planned_through() -> None:
         walker = world.add((0, 2), (8, 2))
         world.add((4, 2))
         world.tick()
-        plans = world.planner._plans  # type: ignore[attr-defined]
-        cell, passed = world.grid.cell(0, 2), set()
-        for d in plans.step[walker, : plans.length[walker]].tolist():
-            cell += int(world.grid.tables.offset[d])
-            passed.add(world.grid.xy(cell))
-        assert ((4, 2) in passed) == through
-        assert (8, 2) in passed
+        path = [world.grid.xy(cell) for cell in world.planner.intent(walker).path]
+        assert ((4, 2) in path) == through
+        assert path[-1] == (8, 2)
 
 
 @pytest.mark.small
-def test_a_budget_spreads_the_same_searches_over_ticks_and_nobody_starves() -> None:
+def test_a_budget_spreads_the_same_searches_over_ticks_and_no_agent_starves() -> None:
     grid = Grid.from_text("\n".join(["." * 30, "@" * 30] * 6))
     first_move = {}
     for budget in (None, 64):
@@ -120,7 +124,7 @@ def test_a_budget_in_milliseconds_is_handed_out_in_slices() -> None:
         free.add((0, k), (39, 39 - k))
         free.add((5, k), (34, 39 - k))
     free.tick()
-    assert world.expansions == free.expansions > 2_000      # more than a slice, and everybody once
+    assert world.expansions == free.expansions > 2_000      # more than a slice, and every agent once
     assert world.state_hash() == free.state_hash()
 
 
@@ -130,39 +134,37 @@ def test_an_order_drops_only_what_that_agent_has_learned() -> None:
     one, other = world.add((1, 2), (6, 2)), world.add((2, 2), (6, 4))
     for _ in range(4):
         world.tick()
-    learned_by_all = world.planner._learned  # type: ignore[attr-defined]
-    before, kept = pages_left(learned_by_all), believed(world, other, (2, 2))
+    before, kept = pages_in_use(world), believed(world, other, (2, 2))
     learned = believed(world, one, (1, 2))
     world.order(one, (6, 2))                                # the order that it has: nothing happens
     assert believed(world, one, (1, 2)) == learned
     world.order(one, (0, 0))
-    assert pages_left(learned_by_all) == before + 1
+    assert pages_in_use(world) == before - 1
     unlearned = World(world.grid, "bmaa")
     unlearned.add((1, 2), (0, 0))
     assert believed(world, one, (1, 2)) == believed(unlearned, 0, (1, 2))
     assert believed(world, other, (2, 2)) == kept
     world.remove(other)
-    assert pages_left(learned_by_all) == before + 2
+    assert pages_in_use(world) == before - 2
 
 
 @pytest.mark.small
-def test_an_edit_drops_only_the_ways_it_cuts_and_keeps_what_was_learned() -> None:
+def test_an_edit_drops_only_the_paths_it_cuts_and_keeps_what_was_learned() -> None:
     for flow in ("none", "global", "local"):
         world = World(Grid(np.ones((9, 20))), create("bmaa", flow=flow))
         cut = world.add((0, 4), (8, 4))
         kept = world.add((17, 8), (11, 8))
         world.tick()
-        plans = world.planner._plans  # type: ignore[attr-defined]
-        learned, length = believed(world, cut, (0, 4)), int(plans.length[kept])
+        learned, path = believed(world, cut, (0, 4)), world.planner.intent(kept).path
         world.block([(4, y) for y in range(1, 8)])
         assert believed(world, cut, (0, 4)) == learned
         world.tick()
-        assert (plans.length[kept], plans.done[kept]) == (length, 2)
+        assert world.planner.intent(kept).path == path[1:]
         assert world.run(max_ticks=100) == "done"
 
 
 @pytest.mark.small
-def test_where_a_wall_falls_everybody_forgets_what_kept_it_away() -> None:
+def test_where_a_wall_falls_agents_forget_what_kept_them_away() -> None:
     """The agent has learned that the street is a dead end and is on its way back when the end is opened."""
     world = World(Grid.from_text("......\n.####.\n....#.\n.####.\n......"), create("bmaa", expansions=2, moves=2))
     agent = world.add((0, 2), (5, 2))
@@ -195,25 +197,23 @@ def test_streets_follow_edits_and_are_kept_to() -> None:
             world.tick()
             fresh = Bmaa(flow=flow)
             fresh.bind(world.state, 0)
-            moves = fresh._flow.tables().moves      # type: ignore[union-attr]
+            moves = fresh.overlay("flow")
             for here, there in zip(before.tolist(), world.state.agents.cell.tolist(), strict=True):
                 steps = [here + int(world.grid.tables.offset[d]) for d in range(8) if moves[here] >> d & 1]
                 assert there == here or there in steps
 
 
 @pytest.mark.small
-def test_pages_that_run_out_in_mid_tick_are_made() -> None:
-    """Two agents walk through 75 pages each; 64 are set aside for each of them, and 32 must be left for a search."""
+def test_pages_that_run_out_in_mid_tick_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two agents walk through 75 pages each; there are 64 at first, of which 32 must be left for a search."""
+    monkeypatch.setattr(real_time, "_PAGES", 64)
     world = World(Grid(np.ones((8, 600))), "bmaa")
     world.add((0, 0), (599, 0))
     world.add((0, 7), (599, 7))
-    before = pages_left(world.planner._learned)  # type: ignore[attr-defined]
     assert world.run(max_ticks=700) == "done"
     assert world.ticks == 599
-    learned = world.planner._learned  # type: ignore[attr-defined]
-    owned = learned.directory[learned.directory != 0]
-    assert before == 128
-    assert np.unique(owned).size == owned.size == 150
+    page_of = world.planner._learned.page_of  # type: ignore[attr-defined]
+    assert np.unique(page_of[page_of != 0]).size == pages_in_use(world) == 150
 
 
 @pytest.mark.small
@@ -238,11 +238,44 @@ def test_walled_in_by_agents_it_says_whom_it_waits_for() -> None:
     inner, outer = world.add((0, 0), (2, 0)), world.add((1, 0))
     world.tick()
     assert world.agent_state(inner).waits_for == outer
+    assert world.planner.intent(inner) == ((), outer, "other agents wall it in")
+    assert world.planner.intent(outer) == Intent()
+
+
+@pytest.mark.small
+def test_what_an_agent_is_about_to_do_and_why() -> None:
+    world = World(Grid.from_text("......"), create("bmaa", moves=20))
+    agent, parked = world.add((0, 0), (5, 0)), world.add((3, 0))
+    assert world.planner.intent(agent) == Intent(reason="its next search is due")
+    world.tick()
+    assert world.planner.intent(agent) == Intent((2, 3, 4, 5))
+    world.tick()
+    world.tick()
+    assert world.planner.intent(agent) == ((3, 4, 5), parked, "another agent is in its way")
+    assert world.planner.intent(parked) == Intent()
+
+
+@pytest.mark.small
+def test_overlays_show_what_an_agent_believes_and_the_streets() -> None:
+    grid = Grid.from_text("....\n.@@.\n....")
+    world = World(grid, create("bmaa-f", expansions=2, moves=2))
+    agent = world.add((0, 1), (3, 1))
+    planner = world.planner
+    assert planner.overlay("learned", agent).reshape(3, 4)[1].tolist() == [3, -1, -1, 0]
+    world.tick()
+    assert planner.overlay("learned", agent)[grid.cell(0, 1)] > 3
+    assert (planner.overlay("blocks", agent) == -1).all()
+    assert planner.overlay("flow").dtype == np.uint8
+    assert not (planner.overlay("flow") & ~grid.tables.moves).any()
+    with pytest.raises(ParameterError, match="'learned' shows what a single agent knows"):
+        planner.overlay("learned")
+    with pytest.raises(UnknownNameError):
+        planner.overlay("dreams")
 
 
 @pytest.mark.small
 def test_a_repath_is_a_search_with_moves_left() -> None:
-    """The way is planned while the parked agent is out of sight; it expires three ticks later in front of it."""
+    """The path is planned while the parked agent is out of sight; it expires three ticks later in front of it."""
     world = World(Grid.from_text("......"), create("bmaa", moves=5))
     world.add((0, 0), (5, 0))
     world.add((3, 0))

@@ -7,7 +7,8 @@ from tests.reference import real_time as reference
 from wend import Grid
 from wend.errors import MapError, NoPathError, ParameterError
 from wend.kernel import NO_AGENT
-from wend.planners.bmaa.bmaa import real_time
+from wend.kernel.arrays import grown
+from wend.planners.bmaa import real_time
 
 
 def random_grid(seed: int, **rules: object) -> Grid:
@@ -35,7 +36,7 @@ def test_searches_and_learned_values_agree_with_the_reference(rules: dict[str, o
         goal = int(rng.choice(cells))
         expansions, reach = int(rng.integers(1, 20)), int(rng.integers(0, 5))
         mind = reference.Mind(grid, grid.xy(goal))
-        learned = real_time.with_agents(real_time.make_learned(grid), 3)
+        learned = real_time.make_learned(grid, agents=3)
         lookahead = real_time.make_lookahead(grid.size, expansions)
         steps = np.empty(expansions, np.uint8)
         for start in rng.choice(cells, 25).tolist():
@@ -45,12 +46,13 @@ def test_searches_and_learned_values_agree_with_the_reference(rules: dict[str, o
             x, y = grid.xy(start)
             seen = {(a, b) for a, b in map(grid.xy, others.tolist()) if 0 < (a - x) ** 2 + (b - y) ** 2 <= reach}
             found = reference.search(mind, (x, y), expansions, seen)
-            node = real_time.look_ahead(grid.tables, learned, 1, lookahead, taken, start, goal, reach, expansions)
-            assert lookahead.expanded[0] == found.expanded
+            around = real_time.Surroundings(grid.tables, learned, taken, reach)
+            node = real_time.look_ahead(around, lookahead, 1, start, goal, expansions)
+            assert lookahead.counts[0].expanded == found.expanded
             searches += 1
             if found.first is None:
                 assert node == real_time.NO_NODE
-                assert lookahead.seen[0] in {taken[grid.cell(*place)] for place in seen}
+                assert lookahead.counts[0].seen in {taken[grid.cell(*place)] for place in seen}
                 empty += 1
                 continue
             assert grid.xy(lookahead.cell[node]) == found.first
@@ -97,9 +99,10 @@ def test_values_of_a_lone_agent_only_rise_and_never_too_high() -> None:
         assert steps is not None
         true[grid.xy(cell)] = sum(CARDINAL_COST if d < 4 else DIAGONAL_COST for d in steps)
     for expansions in (1, 2, 5, 30):
-        learned = real_time.with_agents(real_time.make_learned(grid), 1)
+        learned = real_time.make_learned(grid, agents=1)
         lookahead = real_time.make_lookahead(grid.size, expansions)
         nobody, steps = np.full(grid.size, NO_AGENT, np.int32), np.empty(expansions, np.uint8)
+        around = real_time.Surroundings(grid.tables, learned, nobody, 0)
         at = grid.cell(5, 2)
 
         def values(learned: real_time.Learned = learned) -> dict[tuple[int, int], int]:
@@ -107,9 +110,7 @@ def test_values_of_a_lone_agent_only_rise_and_never_too_high() -> None:
 
         before, raised = values(), 0
         while grid.xy(at) != goal:
-            node = real_time.look_ahead(
-                grid.tables, learned, 0, lookahead, nobody, at, grid.cell(*goal), 0, expansions
-            )
+            node = real_time.look_ahead(around, lookahead, 0, at, grid.cell(*goal), expansions)
             learn_from(grid, learned, 0, lookahead, node)
             for d in steps[: real_time.write_prefix(grid.tables, lookahead, node, steps)].tolist():
                 at += int(grid.tables.offset[d])
@@ -121,36 +122,64 @@ def test_values_of_a_lone_agent_only_rise_and_never_too_high() -> None:
         assert raised > 5
 
 
+def pages_in_use(learned: real_time.Learned) -> int:
+    """Pages that agents have, each of which only one agent has, at one place."""
+    owned = learned.page_of[learned.page_of != 0]
+    counts = learned.values.counts[0]
+    assert np.unique(owned).size == owned.size == counts.used - 1 - counts.free
+    return owned.size
+
+
 @pytest.mark.small
 def test_pages_are_taken_given_back_and_made() -> None:
     grid = Grid(np.ones((20, 33)))
-    learned = real_time.with_agents(real_time.make_learned(grid), 2)
-    assert learned.directory.shape == (2, 5 * 3)
-    pages = real_time.pages_left(learned)
+    learned = real_time.make_learned(grid, agents=2)
+    assert learned.page_of.shape == (2, 5 * 3)
     lookahead, nobody = real_time.make_lookahead(grid.size, 9), np.full(grid.size, NO_AGENT, np.int32)
 
     def search(learned: real_time.Learned, agent: int, start: int, goal: int) -> None:
-        node = real_time.look_ahead(grid.tables, learned, agent, lookahead, nobody, start, goal, 0, 9)
+        around = real_time.Surroundings(grid.tables, learned, nobody, 0)
+        node = real_time.look_ahead(around, lookahead, agent, start, goal, 9)
         learn_from(grid, learned, agent, lookahead, node)
 
     search(learned, 0, grid.cell(3, 3), grid.cell(30, 3))       # (3, 3) to (11, 3): two pages
-    assert real_time.pages_left(learned) == pages - 2
+    assert pages_in_use(learned) == 2
     search(learned, 1, grid.cell(3, 3), grid.cell(3, 19))
-    assert real_time.pages_left(learned) == pages - 4
+    assert pages_in_use(learned) == 4
     value = real_time.heuristic(grid.tables, learned, 1, 3, 3, 3, 19)
-    grown = real_time.with_agents(real_time.with_more_pages(learned, 1000), 5)
-    assert real_time.pages_left(grown) >= pages - 4 + 1000
-    assert real_time.heuristic(grid.tables, grown, 1, 3, 3, 3, 19) == value
-    owned = grown.directory[grown.directory != 0]
-    assert np.unique(owned).size == owned.size == 4
-    room = real_time.pages_left(grown)
-    real_time.forget(grown, 0)
-    assert real_time.pages_left(grown) == room + 2
-    search(grown, 0, grid.cell(9, 9), grid.cell(9, 10))         # used pages come back clean
-    assert real_time.heuristic(grid.tables, grown, 0, 10, 10, 9, 10) == 2**32
-    real_time.forget(grown, 0)
-    real_time.forget(grown, 0)                                  # nothing left to give back
-    assert real_time.pages_left(grown) == room + 2
+    larger = grown(real_time.with_space(learned), agents=5)
+    assert larger.values.pool.items.size == 2 * learned.values.pool.items.size
+    assert real_time.heuristic(grid.tables, larger, 1, 3, 3, 3, 19) == value
+    assert pages_in_use(larger) == 4
+    real_time.forget(larger, 0)
+    assert pages_in_use(larger) == 2
+    search(larger, 0, grid.cell(9, 9), grid.cell(9, 10))        # used pages come back clean
+    assert real_time.heuristic(grid.tables, larger, 0, 10, 10, 9, 10) == 2**32
+    assert real_time.heuristic(grid.tables, larger, 1, 3, 3, 3, 19) == value
+    real_time.forget(larger, 0)
+    real_time.forget(larger, 0)                                 # nothing left to give back
+    assert pages_in_use(larger) == 2
+
+
+@pytest.mark.small
+def test_a_full_pool_says_so_and_keeps_all_values_while_it_grows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each agent learns a value in each of 20 pages; the pool has space for 8 pages at first."""
+    monkeypatch.setattr(real_time, "_PAGES", 8)
+    grid = Grid(np.ones((8, 160)))
+    learned = real_time.make_learned(grid, agents=4)
+    sizes = {learned.values.pool.items.size}
+    for agent in range(4):
+        for x in range(3, 160, 8):
+            while not real_time.can_learn(learned, 1):
+                learned = real_time.with_space(learned)
+            sizes.add(learned.values.pool.items.size)
+            real_time._set_heuristic(learned, agent, x, 3, agent * 1000 + x)
+            for other in range(agent + 1):
+                for before in range(3, 160 if other < agent else x + 1, 8):
+                    value = real_time.heuristic(grid.tables, learned, other, before, 3, 0, 0)
+                    assert value == other * 1000 + before
+    assert pages_in_use(learned) == 80
+    assert sizes == {pages * 64 for pages in (8, 16, 32, 64, 128)}
 
 
 @pytest.mark.small
@@ -160,7 +189,7 @@ def test_pages_are_taken_given_back_and_made() -> None:
 def test_all_agents_forget_what_lies_around_a_place(place: tuple[int, int], left: set[int]) -> None:
     """Both have learned one value in each of the pages that begin at x = 0, 8, 16 and 24."""
     grid = Grid(np.ones((16, 33)))
-    learned = real_time.with_agents(real_time.make_learned(grid), 2)
+    learned = real_time.make_learned(grid, agents=2)
     columns = (3, 9, 17, 25)
     for agent in range(2):
         for x in columns:
@@ -170,7 +199,8 @@ def test_all_agents_forget_what_lies_around_a_place(place: tuple[int, int], left
         assert {x for x in columns if real_time.heuristic(grid.tables, learned, agent, x, 3, 0, 0) == 7} == left
 
 
-def test_a_long_walk_makes_pages() -> None:
+def test_a_long_walk_makes_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(real_time, "_PAGES", 16)
     wall = "@" * 127 + "."
     grid = Grid.from_text("\n".join(["." * 128, wall] * 12 + ["." * 128]))
     path = real_time.rtaa_star(grid, (0, 24), (0, 0), expansions=4_000)

@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
-from tests.unit.planners.test_bmaa import run_both
 
 from tests.reference.bmaa import ReferenceBmaa
+from tests.unit.planners.bmaa.test_bmaa import run_both
 from wend import Grid, World, create
+from wend.kernel import NO_AGENT
 from wend.maps.generators import random_map
-from wend.planners.bmaa.blocks import is_known
+from wend.planners.bmaa.real_time import knows_distance
 from wend.problems.scenarios import make_problem
 
 OPTIONS = {
@@ -17,6 +20,7 @@ OPTIONS = {
     "both, and replan": {"heuristic": "blocks", "make_way": True, "replan_when_blocked": True, "spread": 3},
     "replan": {"replan_when_blocked": True, "push": True},
 }
+PUSHED = "it was pushed off its path and goes by the distances that it believes in"
 
 
 @pytest.mark.small
@@ -49,7 +53,7 @@ def test_threads_do_not_change_the_run(key: str, budget: int | None) -> None:
     assert len(hashes) == 1
 
 
-def test_everybody_gets_home_in_a_crowd_where_others_do_not() -> None:
+def test_all_agents_get_home_in_a_crowd_where_those_of_bmaa_do_not() -> None:
     surge, bmaa = crowd(250, key="surge"), crowd(250, key="bmaa-c")
     assert surge.run(max_ticks=400) == "done"
     bmaa.run(max_ticks=surge.ticks)
@@ -57,7 +61,7 @@ def test_everybody_gets_home_in_a_crowd_where_others_do_not() -> None:
 
 
 @pytest.mark.small
-def test_the_way_is_short_where_an_empty_map_misleads() -> None:
+def test_the_path_is_short_where_an_empty_map_misleads() -> None:
     """A pocket of 9 x 9 cells opens to the west; the goal lies east of it."""
     rows = ["." * 24] * 6 + ["....##########.........."] + [".............#.........."] * 9
     rows += ["....##########.........."] + ["." * 24] * 6
@@ -74,20 +78,61 @@ def test_the_way_is_short_where_an_empty_map_misleads() -> None:
 def test_distances_are_searched_within_the_budget_and_until_then_the_agent_waits() -> None:
     world = World(Grid(np.ones((8, 400))), "surge")
     agent = world.add((0, 0), (399, 0))
-    planner = world.planner
     ticks = 0
     while world.position(agent) == (0, 0):
         world.tick(budget=20)
         ticks += 1
-    row = planner._learned.row[agent]  # type: ignore[attr-defined]
-    assert is_known(planner._learned.ways.far[row], planner._learned.blocks.group[0])  # type: ignore[attr-defined]
+    assert knows_distance(world.planner._learned, agent, 0)  # type: ignore[attr-defined]
+    assert world.planner.overlay("blocks", agent)[[0, -1]].tolist() == [392, 0]     # between the middles of groups
     assert ticks == 3       # for 50 groups; it need not wait for its search
     assert int(world.trace().expansions.max()) == 20
     assert world.run(max_ticks=500, budget=20) == "done"
 
 
 @pytest.mark.small
-def test_who_stands_inside_a_dead_end_is_let_out_first() -> None:
+def test_what_an_agent_is_about_to_do_and_why() -> None:
+    """The budget is enough for 3 of the 5 groups: the agent waits, then walks."""
+    world = World(Grid(np.ones((8, 40))), create("surge", moves=60))
+    agent = world.add((0, 4), (39, 4))
+    world.tick(budget=3)
+    assert world.planner.intent(agent) == ((), NO_AGENT, "the distances to its goal are not known yet")
+    world.tick()
+    path = world.planner.intent(agent).path
+    assert len(path) == 31
+    world.tick()
+    assert world.planner.intent(agent) == (path[1:], NO_AGENT, "")
+
+
+@pytest.mark.small
+@pytest.mark.parametrize(
+    ("key", "reasons"),
+    [
+        ("bmaa-fc", {"", "another agent is in its way", "other agents wall it in", "its next search is due"}),
+        ("surge", {"", "another agent is in its way", "its next search is due", PUSHED}),
+    ],
+)
+def test_paths_ahead_are_walkable_and_every_agent_has_its_reason(key: str, reasons: set[str]) -> None:
+    grid = Grid(np.random.default_rng(5).random((12, 12)) < 0.85)
+    draw = np.random.default_rng(6)
+    starts, goals = draw.permutation(grid.largest_component()), draw.permutation(grid.largest_component())
+    world = World(grid, create(key, expansions=9), seed=1)
+    for start, goal in zip(starts[:60].tolist(), goals[:60].tolist(), strict=True):
+        world.add(grid.xy(start), grid.xy(goal))
+    given = set()
+    for _ in range(40):
+        world.tick()
+        for agent in range(60):
+            intent = world.planner.intent(agent)
+            given.add(intent.reason)
+            cells = [world.position(agent), *map(grid.xy, intent.path)]
+            assert all(after in grid.neighbours(before) for before, after in pairwise(cells))
+            if intent.waits_for != NO_AGENT:
+                assert intent.waits_for == world.agent_state(agent).waits_for
+    assert given == reasons
+
+
+@pytest.mark.small
+def test_the_agent_inside_a_dead_end_is_let_out_first() -> None:
     """The one outside came first and wants in; the one inside wants out."""
     world = World(Grid.from_text("...\n...\n@.@\n@.@"), "surge")
     world.add((1, 1), (1, 3))
@@ -128,7 +173,7 @@ def test_an_edit_is_heeded_where_it_parts_blocks_and_goals_find_their_new_groups
 def test_rows_of_agents_that_left_or_got_other_orders_are_given_back() -> None:
     world = World(Grid(np.ones((16, 64))), "surge")
     agents = [world.add((x, 0), (x, 15)) for x in range(0, 64, 8)]
-    distances = world.planner._distances  # type: ignore[attr-defined]
+    distances = world.planner._beliefs._distances  # type: ignore[attr-defined]
     assert len(distances._row_of) == 8
     for agent in agents:
         world.order(agent, (60, 15))
@@ -140,7 +185,7 @@ def test_rows_of_agents_that_left_or_got_other_orders_are_given_back() -> None:
 
 def test_orders_walls_and_departures_leave_rows_only_for_the_goals_that_there_are() -> None:
     world = crowd(60, key="surge", threads=2)
-    distances, rng = world.planner._distances, np.random.default_rng(1)  # type: ignore[attr-defined]
+    distances, rng = world.planner._beliefs._distances, np.random.default_rng(1)  # type: ignore[attr-defined]
     for tick in range(200):
         cells = world.state.agents.cell
         here = np.flatnonzero(cells >= 0)
@@ -156,14 +201,14 @@ def test_orders_walls_and_departures_leave_rows_only_for_the_goals_that_there_ar
         here = np.flatnonzero(world.state.agents.cell >= 0)
         groups = distances.blocks.group[world.state.agents.goal[here]]
         rows = world.planner._learned.row[here]  # type: ignore[attr-defined]
-        assert (distances.ways.goal[rows] == groups).all()
+        assert (distances.rows.goal[rows] == groups).all()
         assert set(distances._row_of) == set(groups.tolist())
         assert sum(distances._users) == here.size
 
 
 @pytest.mark.small
 def test_searches_are_spread_over_ticks() -> None:
-    """Everybody has a straight way of 32 moves or more ahead."""
+    """Every agent has a straight path of 32 moves or more ahead."""
     worst = {}
     for spread in (0, 16):
         world = World(Grid(np.ones((32, 200))), create("surge", spread=spread))

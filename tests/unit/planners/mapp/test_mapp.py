@@ -12,12 +12,16 @@ from tests.reference.mapp import ReferenceMapp, replay, solve
 from wend import Grid, Problem, World, create, provable
 from wend.cli import app
 from wend.errors import UnknownNameError
-from wend.planners.base import Promise
-from wend.planners.mapp import repositioning, sliding
-from wend.planners.mapp.alternates import AlternatePaths
+from wend.kernel import OUT_OF_SPACE
+from wend.kernel.arrays import allocate
+from wend.planners.base import Intent, Promise
+from wend.planners.mapp import rounds, sliding
+from wend.planners.mapp.crowd import Stage, make_crowd, make_log
+from wend.planners.mapp.known_alternates import AlternatePaths
 from wend.planners.mapp.making_room import make_room
 from wend.planners.mapp.mapp import Mapp, slidable_units
-from wend.planners.mapp.slidable import Pathfinder
+from wend.planners.mapp.repositioning import Undoing
+from wend.planners.mapp.slidable import Instance, Pathfinder
 
 BRIDGE = """
     ....###....
@@ -50,7 +54,7 @@ def moves(grid: Grid, starts, goals, **parameters):
 def plan(grid: Grid, starts, goals, **flags):
     cells = (np.array([grid.cell(*point) for point in points], np.int32) for points in (starts, goals))
     flags = {"target_isolation": True, "alternate_connectivity": True, **flags}
-    return Pathfinder(AlternatePaths(grid)).plan(*cells, np.empty(0, np.int32), **flags)
+    return Pathfinder(AlternatePaths(grid)).find_paths(Instance(*cells, np.empty(0, np.int32)), **flags)
 
 
 BASIC = {"target_isolation": False, "alternate_connectivity": False}
@@ -279,17 +283,17 @@ def test_counters_of_blanks_are_right_after_every_step(counting: bool) -> None:
     starts = [(0, 0), (0, 1), (10, 0), (10, 1), (2, 2), (8, 2)]
     goals = [(10, 2), (10, 3), (0, 2), (0, 3), (9, 0), (1, 0)]
     cells, targets = (np.array([grid.cell(*p) for p in points], np.int32) for points in (starts, goals))
-    finder = Pathfinder(AlternatePaths(grid))
-    found = finder.plan(cells, targets, np.empty(0, np.int32), target_isolation=True, alternate_connectivity=True)
-    crowd, log = sliding.make_crowd(found, grid.size, cells, targets), sliding.make_log(grid.size, 6)
-    paths, known, planner = found.paths, finder.alternates.alternates, Mapp(counting=counting)
-    scratch = repositioning.make_scratch(grid.size, 6)
+    finder, instance = Pathfinder(AlternatePaths(grid)), Instance(cells, targets, np.empty(0, np.int32))
+    found = finder.find_paths(instance, target_isolation=True, alternate_connectivity=True)
+    paths, crowd, planner = found.paths, make_crowd(found, instance, grid.size), Mapp(counting=counting)
+    stage = Stage(grid.tables, finder.alternates.alternates, paths, crowd, make_log(grid.size, 6))
+    undoing = allocate(Undoing, units=6, cells=grid.size)
 
     def check() -> None:
         blank = np.repeat(crowd.occupant == -1, np.diff(paths.zone))
         assert crowd.kappa.tolist() == np.bincount(paths.owner[blank], minlength=6).tolist()
         tight = (paths.tau > 0) & (crowd.kappa <= paths.tau) & ~crowd.solved
-        assert crowd.tally[sliding.TIGHT] == tight.sum()
+        assert crowd.counts[0].tight == tight.sum()
         for u in range(6):
             i, path = crowd.along[u], paths.cell[paths.begin[u] : paths.begin[u + 1]].tolist()
             assert i == (path.index(crowd.cell[u]) if crowd.cell[u] in path else -1)
@@ -298,13 +302,13 @@ def test_counters_of_blanks_are_right_after_every_step(counting: bool) -> None:
 
     steps = 0
     while not crowd.solved.all():
-        sliding.begin_step(paths, crowd, log)
+        sliding.begin_step(stage)
         check()
-        while sliding.progress(grid.tables, paths, known.begin, known.cells, crowd, log, True) != sliding.DONE:
-            log = sliding.longer(log, 2 * log.unit.size, 2 * log.guest.size)
+        while sliding.progress(stage, True) == OUT_OF_SPACE:
+            stage = rounds.with_longer_log(stage, 2 * stage.log.unit.size, 2 * stage.log.guest.size)
             check()
         check()
-        log, _ = planner._reposition(paths, crowd, log, scratch)
+        stage = rounds.reposition(planner, stage, undoing)
         check()
         steps += 1
         assert steps < 20
@@ -349,11 +353,11 @@ def test_room_is_made_where_nobody_stands_or_goes() -> None:
     cells, goals, post = (np.array([grid.cell(*point) for point in points], np.int32) for points in places)
     paths = plan(grid, *places[:2]).paths
     for obstacles in (post[:0], post):
-        aside, through, back = make_room(grid, paths, cells, goals, obstacles)
+        aside, through, back = make_room(grid, paths, Instance(cells, goals, obstacles))
         assert not {*aside.tolist()} & {*cells.tolist(), *goals.tolist(), *paths.cell.tolist(), *obstacles.tolist()}
         assert through.tolist() == [goals[0], aside[1]]
         assert back.tolist() == goals.tolist()
-    assert make_room(grid, paths, goals, goals, post) == []
+    assert make_room(grid, paths, Instance(goals, goals, post)) == []
 
 
 def test_units_that_are_not_provable_stay_if_so_wished() -> None:
@@ -417,6 +421,76 @@ def test_an_order_renews_the_plan_and_the_promise() -> None:
     assert (world.planner.counters()["provable"], world.planner.counters()["repaths"]) == (2, 1)
     assert world.planner.promises() == [Promise(agent, True, "", None) for agent in (0, 1)]
     assert world.run(max_ticks=60) == "done"
+
+
+@pytest.mark.small
+def test_promises_are_there_before_the_first_tick_and_move_nobody() -> None:
+    grid, starts, goals = grid_of(BRIDGE), [(0, 0), (1, 3)], [(10, 3), (5, 1)]
+    world, silent = World(grid, "mapp"), World(grid, "mapp")
+    for start, goal in zip(starts, goals, strict=True):
+        world.add(start, goal)
+        silent.add(start, goal)
+    asked = world.planner.promises()
+    assert asked == verdicts(grid, starts, goals)
+    assert [world.position(agent) for agent in range(2)] == starts
+    assert world.planner.counters() == {}
+    for _ in range(20):
+        world.tick()
+        silent.tick()
+        assert world.planner.promises() == asked            # those of the plan, wherever the agents are by now
+        assert world.state_hash() == silent.state_hash()
+    world.order(1, (0, 3))
+    stands = [world.position(agent) for agent in range(2)]
+    assert world.planner.promises() == verdicts(grid, stands, [goals[0], (0, 3)])
+    assert world.planner.promises() != asked
+
+
+@pytest.mark.small
+def test_the_intent_of_an_agent_is_its_moves_ahead() -> None:
+    draw = np.random.default_rng(3)
+    grid = open_map(6, 6)
+    world = World(grid, create("mapp", needless="keep"))
+    places, goals = (draw.permutation(grid.size)[:14].tolist() for _ in range(2))
+    for start, goal in zip(places, goals, strict=True):
+        world.add(grid.xy(start), grid.xy(goal))
+    assert world.planner.intent(0) == Intent()
+    waited = 0
+    world.tick()
+    assert world.planner.overlay("traffic").sum() == sum(len(world.planner.intent(agent).path) for agent in range(14))
+    while not world.all_home():
+        before = [world.planner.intent(agent) for agent in range(14)]
+        cells = world.state.agents.cell.copy()
+        world.tick()
+        for agent, intent in enumerate(before):
+            here, told = int(world.state.agents.cell[agent]), world.planner.intent(agent)
+            assert intent.path[-1:] in ((), (goals[agent],))
+            if here != cells[agent]:
+                assert (here, *told.path) == intent.path
+                assert (told.reason, told.waits_for) == ("", -1)
+            elif intent.path:
+                assert (told.path, told.reason) == (intent.path, "another agent is to pass there first")
+                assert told.waits_for == world.state.occupant[told.path[0]]
+                waited += 1
+    assert waited > 10
+    assert all(world.planner.intent(agent) == Intent() for agent in range(14))
+    assert not world.planner.overlay("traffic").any()
+
+
+@pytest.mark.small
+def test_the_intent_says_why_an_agent_stays() -> None:
+    world = World(open_map(6, 3), create("mapp", patience_ticks=9))
+    world.add((0, 1), (5, 1))
+    world.tick()
+    squatter = world.add((2, 1), controlled=False)
+    world.tick()
+    path = tuple(world.grid.cell(x, 1) for x in range(2, 6))
+    assert world.planner.intent(0) == Intent(path, squatter, "an agent outside the plan is in the way")
+    assert world.planner.intent(squatter) == Intent()
+    shut_in = World(open_map(6, 3), "mapp")
+    shut_in.add((5, 1), controlled=False)
+    agent = shut_in.add((0, 1), (5, 1))
+    shut_in.tick()
+    assert shut_in.planner.intent(agent) == Intent(reason="the plan does not bring it home")
 
 
 @pytest.mark.small

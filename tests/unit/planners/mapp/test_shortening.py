@@ -40,7 +40,7 @@ def wander(grid: Grid, agents: int, moves: int, draw: np.random.Generator) -> Pl
 
 
 def check(grid: Grid, plan: Plan, unit: NDArray[np.int32], to: NDArray[np.int32]) -> None:
-    """Whether moves lead to where a plan does, with no more moves of anybody."""
+    """Whether moves lead to where a plan does, with no more moves of any unit."""
     starts = plan[0].tolist()
     old = replay(grid, starts, plan[1].tolist(), plan[2].tolist())
     assert replay(grid, starts, unit.tolist(), to.tolist()) == old
@@ -60,7 +60,7 @@ AISLE = Grid.from_text(".....\n.....", connectivity=4)
 ASIDE_AND_BACK: list[tuple[int, Point]] = [
     (0, (1, 1)), (1, (2, 0)),                               # unit 1 is pushed aside,
     (0, (2, 1)), (0, (3, 1)), (0, (4, 1)),                  # unit 0 passes,
-    (1, (2, 1)), (1, (1, 1)), (1, (0, 1)), (1, (0, 0)),     # and unit 1 goes back to where its way was
+    (1, (2, 1)), (1, (1, 1)), (1, (0, 1)), (1, (0, 0)),     # and unit 1 goes back to where its path was
 ]  # fmt: skip
 
 
@@ -72,7 +72,7 @@ def aside_and_back() -> Plan:
 
 def test_who_was_pushed_aside_goes_on_from_there() -> None:
     plan = aside_and_back()
-    assert compaction.trim(*plan, AISLE.size)[0].size == 9      # somebody passed, so this was no needless excursion
+    assert compaction.trim(*plan, AISLE.size)[0].size == 9      # a unit passed, so this was no needless excursion
     unit, to = shorten(AISLE, *plan, NOBODY)
     check(AISLE, plan, unit, to)
     assert [AISLE.xy(cell) for cell in to[unit == 0].tolist()] == [(1, 1), (2, 1), (3, 1), (4, 1)]
@@ -144,7 +144,7 @@ def test_units_that_wandered() -> None:
             assert pairs(comp) == reference.shorten(grid, *plan, obstacles)
 
 
-def test_who_runs_out_of_expansions_keeps_its_way() -> None:
+def test_a_unit_that_runs_out_of_expansions_keeps_its_path() -> None:
     draw = np.random.default_rng(6)
     grid = Grid(np.ones((9, 9), np.bool_), connectivity=4)
     plan = wander(grid, 30, 600, draw)
@@ -161,6 +161,6 @@ def test_cells_move_to_where_there_is_more_room(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(shortening, "_SPARE", 1)
     assert pairs(shorten(grid, *plan, NOBODY)) == expected
     monkeypatch.setattr(shortening, "_GROWTH", 1)
-    comp = shorten(grid, *plan, NOBODY)                 # there is none: some keep the ways that they have
+    comp = shorten(grid, *plan, NOBODY)                 # there is none: some keep the paths that they have
     check(grid, plan, *comp)
     assert len(expected) < comp[0].size < compaction.trim(*plan, grid.size)[0].size

@@ -10,8 +10,8 @@ from wend import Grid, World, create
 from wend.kernel import NO_AGENT
 from wend.maps.generators import random_map
 from wend.maps.terrain import Point
+from wend.planners.base import Intent
 from wend.planners.windowed.whca import Windowed
-from wend.search.reservations import owner_at
 
 
 def trips(grid: Grid, agents: int, seed: int) -> list[tuple[int, int]]:
@@ -29,9 +29,7 @@ def crowd(planner: Windowed, grid: Grid, agents: int, seed: int) -> World:
 
 def plan_of(world: World, agent: int) -> list[Point]:
     """Where an agent will be, from now on."""
-    plans = world.planner._plans  # type: ignore[attr-defined]
-    way = plans.way[agent, world.ticks - plans.since[agent] : plans.steps[agent] + 1]
-    return [world.grid.xy(int(cell)) for cell in way]
+    return [world.position(agent), *map(world.grid.xy, world.planner.intent(agent).path)]
 
 
 # --- against the reference ------------------------------------------------------------------------------------------
@@ -201,7 +199,7 @@ def test_a_new_order_leaves_the_plans_of_the_others_as_they_are() -> None:
 
 
 @pytest.mark.small
-def test_a_wall_recalls_only_the_ways_that_it_cuts() -> None:
+def test_a_wall_recalls_only_the_plans_that_it_cuts() -> None:
     world = World(Grid(np.ones((9, 12))), create("whca", window=8))
     for y in range(0, 9, 2):
         world.add((0, y), (11, y))
@@ -237,7 +235,7 @@ def test_what_is_over_leaves_nothing_in_the_table(event: str) -> None:
         plans, table = world.planner._plans, world.planner._table  # type: ignore[attr-defined]
         slots = table.ring.shape[1]
         owned = {
-            (int(plans.way[agent, k]), (int(plans.since[agent]) + k) % slots, agent + 1)
+            (int(plans.cell[agent, k]), (int(plans.since[agent]) + k) % slots, agent + 1)
             for agent in range(2)
             for k in range(world.ticks - 1 - int(plans.since[agent]), int(plans.steps[agent]) + 1)
             if k >= 0 and world.state.agents.cell[agent] >= 0
@@ -293,5 +291,64 @@ def test_agents_that_come_later_and_go_again() -> None:
     last = world.add((5, 4), (5, 0))
     assert last == 5
     assert world.run(max_ticks=40) == "done"
-    table = world.planner._table  # type: ignore[attr-defined]
-    assert [owner_at(table, world.grid.cell(x, 4), world.ticks) for x in range(5)] == [0, 1, NO_AGENT, 3, 4]
+    reserved = world.planner.overlay("next")
+    assert [reserved[world.grid.cell(x, 4)] for x in range(5)] == [0, 1, NO_AGENT, 3, 4]
+
+
+# --- the window into the planner ------------------------------------------------------------------------------------
+
+
+@pytest.mark.small
+def test_an_intent_is_the_plan_ahead_and_says_who_is_waited_for() -> None:
+    """Two pass the pocket of a corridor in which a third one waits."""
+    world = World(Grid.from_text("##.##\n.....", connectivity=4), create("whca", window=8))
+    _, second, third = world.add((1, 1), (4, 1)), world.add((0, 1), (3, 1)), world.add((2, 0), (0, 1))
+    world.tick()
+    assert world.planner.intent(second) == Intent(tuple(world.grid.cell(x, 1) for x in (2, 3, 3, 3, 3, 3, 3)))
+    path, waits_for, reason = world.planner.intent(third)
+    assert [world.grid.xy(cell) for cell in path[:4]] == [(2, 0), (2, 1), (1, 1), (0, 1)]
+    assert (waits_for, reason) == (second, f"waits for agent {second} to pass")
+
+
+@pytest.mark.small
+def test_an_intent_says_who_is_boxed_in_and_who_is_pushed() -> None:
+    grid = Grid.from_text(".....\n@@@.@", connectivity=4)
+    pushed = World(grid, create("weave", patience=1))
+    pusher, parked = pushed.add((0, 0), (4, 0)), pushed.add((1, 0), (1, 0))
+    seen = set()
+    for _ in range(12):
+        pushed.tick()
+        seen |= {pushed.planner.intent(agent).reason for agent in (pusher, parked)}
+    assert {"pushes others aside", f"pushed aside by agent {pusher}"} <= seen
+    stuck = World(Grid.from_text(".."), create("whca", window=4))
+    stuck.add((1, 0), (0, 0))                   # plans first, and to go where the other one stands
+    boxed_in = stuck.add((0, 0), (1, 0))
+    stuck.tick()
+    assert stuck.planner.intent(boxed_in).reason == "boxed in"
+
+
+@pytest.mark.small
+def test_an_intent_says_what_is_not_known_yet() -> None:
+    world = World(Grid(np.ones((12, 12))), create("whca", abstraction=1))
+    agent = world.add((0, 0), (11, 11))
+    guest = world.add((5, 5), controlled=False)
+    world.tick(budget=1)
+    assert world.planner.intent(agent) == Intent((0,) * 15, reason="its distances are not known yet")
+    assert world.planner.intent(guest).reason == "the program moves it"
+    late = World(Grid(np.ones((12, 12))), create("whca"))
+    late.add((0, 0), (11, 11))
+    late.tick(budget=1)
+    assert late.planner.intent(0).reason == "its turn to plan has not come yet"
+
+
+@pytest.mark.small
+def test_overlays_show_reservations_and_distances() -> None:
+    world = World(Grid.from_text("....\n..@.", connectivity=4), create("weave", window=4))
+    agent = world.add((0, 0), (3, 0))
+    world.tick()
+    planner = world.planner
+    assert planner.overlay("reservations").tolist() == [0, 1, 1, 2, 0, 0, 0, 0]
+    assert planner.overlay("next").tolist() == [NO_AGENT, NO_AGENT, agent, *[NO_AGENT] * 5]
+    far = planner.overlay("distance", agent)
+    assert far[:4].tolist() == [3, 2, 1, 0]
+    assert np.isnan(far[6])

@@ -1,19 +1,18 @@
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 import pytest
 
-from tests.reference import make_way as reference
 from tests.reference.bmaa import BlockMind, ReferenceBmaa, Walker
 from wend import Grid
 from wend.kernel import NO_AGENT, NO_CELL
+from wend.kernel.arrays import allocate
 from wend.maps.terrain import Point
 from wend.planners.base import Agents
-from wend.planners.bmaa.real_time import make_learned, with_agents
+from wend.planners.bmaa.ranking import Wishes, settle
+from wend.planners.bmaa.real_time import make_learned
 from wend.rules import Judge
-from wend.search.make_way import make_crowd, settle
+from wend.search.pibt import Decisions
 
 LOT = 7
 
@@ -23,7 +22,7 @@ def go(
     goals: list[Point] | None = None, order: list[int] | None = None,
     pinned: tuple[int, ...] = (), moves_itself: dict[int, Point] | None = None,
 ) -> tuple[list[Point], list[int]]:  # fmt: skip
-    """Where everybody goes, and whom it waits for."""
+    """Where all agents go, and whom they wait for."""
     count = len(at)
     itself = moves_itself or {}
     cells = np.array([grid.cell(*point) for point in at], np.int32)
@@ -37,11 +36,9 @@ def go(
     for agent, point in itself.items():
         next_cell[agent] = grid.cell(*point)
     wished = np.array([NO_CELL if point is None else grid.cell(*point) for point in wish], np.int32)
-    crowd = make_crowd(count, grid.size)
-    learned = with_agents(make_learned(grid), count)
+    wishes = Wishes(grid.tables, agents, occupant, make_learned(grid, agents=count), wished, LOT)
     line = np.array(range(count) if order is None else order, np.int32)
-    settle(grid.tables, agents, occupant, learned, wished, line, crowd, LOT, next_cell, waits_for)
-    assert (crowd.claimed == NO_AGENT).all()        # as it was found
+    settle(wishes, line, allocate(Decisions, agents=count, cells=grid.size), next_cell, waits_for)
     assert not Judge(grid).judge(1, cells, next_cell)
     return [grid.xy(int(cell)) for cell in next_cell], waits_for.tolist()
 
@@ -91,7 +88,7 @@ def test_who_is_pushed_off_its_goal_steps_off_the_way_of_who_pushes() -> None:
 
 @pytest.mark.small
 def test_agrees_with_the_reference() -> None:
-    """Everybody is at home and wishes to be somewhere beside it."""
+    """All agents are at home and wish to be somewhere beside it."""
     stayed = 0
     for seed in range(60):
         rng = np.random.default_rng(seed)
@@ -106,7 +103,7 @@ def test_agrees_with_the_reference() -> None:
 
         twin = ReferenceBmaa(grid)
         twin.walkers = [Walker(point, BlockMind(grid, point)) for point in at]
-        expected = reference.settle(at, order, wish, partial(twin.options, lot=LOT))
+        expected = twin.settle(at, order, wish, LOT)
         goes, _ = go(grid, at, wish, order=order)
         assert goes == expected
         stayed += sum(there == here != wished for there, here, wished in zip(goes, at, wish, strict=True))

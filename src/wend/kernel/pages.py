@@ -1,0 +1,78 @@
+# mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
+"""Pages: what a search or an agent knows of the few cells that it has reached, in pieces of 64 cells from one pool.
+
+Who owns the pages keeps a directory of where each page of the map begins in the pool, NO_PAGE where it has none. Items
+of a new page are 0, and so are all of NO_PAGE, which is never written: to read them takes no question.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from wend.kernel.arrays import allocate, record
+from wend.kernel.compiling import jit
+from wend.kernel.pools import CHUNK, Pool, carry, enlarged, get, make_pool, put
+
+PAGE = CHUNK        # cells in a page
+NO_PAGE = 0
+
+
+class Pages(NamedTuple):
+    """Pages in a pool."""
+
+    pool: Pool      # items by page; a page that was given back begins with where the next one of these begins
+    counts: Annotated[
+        np.ndarray,
+        record(
+            "used",         # pages of the pool that were ever used, NO_PAGE included
+            "free",         # pages of these that were given back,
+            "first_free",   # ... and where the first of them begins
+        ),
+    ]
+
+
+def make_pages(pages: int) -> Pages:
+    """Space for so many pages, until it grows."""
+    made = allocate(Pages, {"pool": make_pool(pages * PAGE)})
+    made.counts[0].used = 1
+    return made
+
+
+def with_more(pages: Pages) -> Pages:
+    """The same with space for twice as many."""
+    return pages._replace(pool=enlarged(pages.pool))
+
+
+@jit
+def has_space(pages, needed):
+    """Whether there is space for so many new pages."""
+    counts = pages.counts[0]
+    return (counts.used - counts.free + needed) * PAGE <= pages.pool.items.size
+
+
+@jit
+def new_page(pages):
+    """Take a page out of the pool; return where it begins. Mutates: pages."""
+    counts = pages.counts[0]
+    if counts.free > 0:
+        page = counts.first_free
+        counts.first_free = get(pages.pool, page)
+        counts.free -= 1
+        put(pages.pool, page, 0)
+        return page
+    carry(pages.pool, 2)
+    counts.used += 1
+    return (counts.used - 1) * PAGE
+
+
+@jit
+def give_back(pages, page):
+    """Put a page back into the pool. Mutates: pages."""
+    counts = pages.counts[0]
+    put(pages.pool, page, counts.first_free)
+    for beside in range(1, PAGE):
+        put(pages.pool, page + beside, 0)
+    counts.first_free = page
+    counts.free += 1

@@ -1,0 +1,111 @@
+# mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
+"""What agents believe of the distances to their goals: what they have learned, and the distances over blocks, if known.
+
+The Python side of real_time.py and blocks.py: it follows the events of the world, and lets arrays grow.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wend.kernel import NO_CELL, UNREACHABLE, jit
+from wend.kernel.arrays import grown
+from wend.kernel.pages import NO_PAGE
+from wend.maps.grid import Grid
+from wend.maps.terrain import CARDINAL_COST
+from wend.planners.base import Agents
+from wend.planners.bmaa.blocks import CELL, NO_GROUP, NO_ROW, BlockDistances, distance_of
+from wend.planners.bmaa.real_time import forget, forget_around, heuristic, make_learned, with_space
+from wend.search.open_list import OpenList, make_open_list
+
+_NO_LIST = make_open_list(1)
+
+
+@jit
+def _draw_costs(tables, free, learned, agent, goal, costs):
+    """Write what an agent believes the path from each free cell to its goal to cost. Mutates: costs."""
+    width = tables.width
+    for cell in range(free.size):
+        if free[cell]:
+            costs[cell] = heuristic(tables, learned, agent, cell % width, cell // width, goal % width, goal // width)
+
+
+class Beliefs:
+    """The beliefs of all agents on a grid; with `block`, the side of a block, they know the distances over blocks.
+
+    `learned` is replaced when its arrays grow.
+    """
+
+    def __init__(self, grid: Grid, block: int | None) -> None:
+        self.learned = make_learned(grid)
+        self._grid = grid
+        self._distances = None if block is None else BlockDistances(grid, block)
+
+    @property
+    def open_list(self) -> OpenList:
+        """What searches over blocks work with."""
+        return _NO_LIST if self._distances is None else self._distances.open_list
+
+    def reserve(self, agents: int) -> None:
+        """Make space for so many agents; orders to them need no more."""
+        have = len(self.learned.page_of)
+        self.learned = grown(self.learned, agents=agents)
+        self.learned.page_of[have:] = NO_PAGE       # memory is touched now: the first tick has enough to do
+        if self._distances is not None:
+            self._distances.reserve(agents)
+            self._share()
+
+    def make_space(self) -> None:
+        """Make the space that `learn` needs."""
+        self.learned = with_space(self.learned)
+
+    def aim(self, agent: int, goal: int) -> None:
+        """Give an agent the distances to a goal, in place of those that it had."""
+        if self._distances is not None:
+            self._distances.release(int(self.learned.row[agent]))
+            self.learned.row[agent] = self._distances.acquire(goal)
+
+    def forget(self, agent: int) -> None:
+        """An agent forgets what it has learned."""
+        forget(self.learned, agent)
+
+    def drop(self, agent: int) -> None:
+        """An agent needs no beliefs any more."""
+        forget(self.learned, agent)
+        if self._distances is not None:
+            self._distances.release(int(self.learned.row[agent]))
+            self.learned.row[agent] = NO_ROW
+
+    def cells_changed(self, cells: NDArray[np.int32], agents: Agents) -> None:
+        """Where a wall fell, agents forget what kept them away; distances over blocks follow the edit."""
+        grid = self._grid
+        forget_around(self.learned, filter(grid.is_free, map(grid.xy, cells.tolist())))
+        if self._distances is not None:
+            self._distances.cells_changed(cells)
+            self._share()
+            is_right = self._distances.are_rows_of(self.learned.row[: agents.cell.size], agents.goal)
+            for agent in np.flatnonzero(~is_right & (agents.cell != NO_CELL)).tolist():
+                self.aim(agent, int(agents.goal[agent]))
+
+    def _share(self) -> None:
+        """Let kernels see the arrays of the distances, which may have grown."""
+        if self._distances is not None:
+            self.learned = self.learned._replace(blocks=self._distances.blocks, rows=self._distances.rows)
+
+    def draw_costs(self, agent: int, goal: int) -> NDArray[np.float64]:
+        """What an agent believes the path from each cell to its goal to cost, in cells; UNREACHABLE in walls."""
+        free = self._grid.passable.ravel()
+        costs = np.zeros(free.size, np.int64)
+        _draw_costs(self._grid.tables, free, self.learned, agent, goal, costs)
+        return np.where(free, costs / CARDINAL_COST, UNREACHABLE)
+
+    def draw_distances(self, agent: int) -> NDArray[np.float64]:
+        """The distances over blocks to an agent's goal, in cells; UNREACHABLE in walls and without blocks."""
+        row, group = int(self.learned.row[agent]), self.learned.blocks.group
+        if row == NO_ROW:
+            return np.full(self._grid.size, float(UNREACHABLE))
+        far = self.learned.rows.far[row]
+        names, of_cell = np.unique(group, return_inverse=True)
+        cells = [UNREACHABLE if name == NO_GROUP else distance_of(far, name) / CELL for name in names.tolist()]
+        return np.array(cells, np.float64)[of_cell]

@@ -1,0 +1,173 @@
+# mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
+"""The state of WHCA* and Weave: what agents plan for the window ahead, and who plans in the tick at hand."""
+
+from __future__ import annotations
+
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from wend.kernel import NO_AGENT, jit
+from wend.kernel.arrays import flags, int32, int64, record, uint8
+from wend.maps.terrain import GridTables
+from wend.planners.base import Agents, Intent
+from wend.search.execution import Guard
+from wend.search.pibt import Decisions
+from wend.search.reservations import Reservations, other_at, owner_at, release_way, reserve_way
+from wend.search.space_time import Scene, Tails
+
+NO_ROW = -1
+
+# Why an agent has the plan that it has: WindowPlans.why
+ON_ITS_WAY = 0      # it was found by a search
+BOXED_IN = 1        # no search finds one, so it stands
+PUSHED = 2          # the first step is one of a push
+UNSERVED = 3        # the budget ended before its turn, so it stands
+
+
+class Habits(NamedTuple):
+    """A planner's parameters as kernels see them."""
+
+    window: int
+    seed: int
+    patience: int
+    pushes: bool            # boxed_in = "push"
+    by_age: bool            # order = "age"
+
+
+class WindowPlans(NamedTuple):
+    """What every agent is about to do."""
+
+    cell: Annotated[np.ndarray, int32("agents", "ticks")]           # where it will stand, by tick; window + 1 ticks
+    steps: Annotated[np.ndarray, int32("agents", fill=-1)]          # moves in its plan; -1 when it has none
+    since: Annotated[np.ndarray, int32("agents")]                   # the tick after which it stood on the first cell
+    tails: Tails                                                    # where and when plans end
+    why: Annotated[np.ndarray, uint8("agents")]                     # ON_ITS_WAY, BOXED_IN, PUSHED or UNSERVED
+    pushed_by: Annotated[np.ndarray, int32("agents")]               # the agent that pushed it, if PUSHED
+    due: Annotated[np.ndarray, flags("agents")]                     # must replan as soon as possible
+    under_way: Annotated[np.ndarray, flags("agents")]               # has found a plan since its last order
+    ready: Annotated[np.ndarray, flags("agents")]                   # the distances to its goal are available
+    row: Annotated[np.ndarray, int32("agents", fill=NO_ROW)]        # its row of abstract distances
+    home_ticks: Annotated[np.ndarray, int32("agents")]              # ticks that it has stood on its goal so far
+    left_home: Annotated[np.ndarray, int32("agents")]               # tick when it was last home for good, or ordered
+    nearest: Annotated[np.ndarray, int64("agents")]                 # smallest distance to the goal since then
+    nearer_at: Annotated[np.ndarray, int32("agents")]               # tick when that became smaller
+
+
+class Lineup(NamedTuple):
+    """Who plans in the tick at hand, and what has been counted so far."""
+
+    line: Annotated[np.ndarray, int32("agents")]            # who plans, in order
+    urgent: Annotated[np.ndarray, int32("agents")]          # a stack: who plans first, because its plan was taken away
+    is_urgent: Annotated[np.ndarray, flags("agents")]       # is on that stack
+    wanted: Annotated[np.ndarray, int32("agents")]          # where it wants to be next
+    counts: Annotated[
+        np.ndarray,
+        record(
+            "stage",        # what is to be done next in the tick
+            "tick",         # the tick at hand,
+            "steps",        # ... and how many steps ahead its budget lets agents plan
+            "in_line",      # agents in line,
+            "place",        # ... and how many of them are done
+            "urgent",       # agents on the stack
+            "searches",     # searches so far that found a plan,
+            "repaths",      # ... those of agents that were under way and had to replan before their turn
+            "boxed_in",     # searches so far that found none
+            "pushes",       # pushes so far
+            "stopped",      # agents so far that the guard stopped
+        ),
+    ]
+
+
+class Setting(NamedTuple):
+    """All that a tick looks at and works with."""
+
+    tables: GridTables
+    agents: Agents
+    occupant: np.ndarray    # int32[cells]   the agent that stands there, or NO_AGENT
+    scene: Scene            # what searches look at and work with
+    plans: WindowPlans
+    lineup: Lineup
+    decisions: Decisions    # whose next step is settled in this tick, and may not be changed any more
+    guard: Guard
+    search_of: np.ndarray   # int32[agents]  the agent's search in scene.reverse,
+    aim_of: np.ndarray      # int32[agents]  ... the same, or its row of abstract distances if there are any
+    habits: Habits
+
+
+@jit
+def take_plan(table, plans, agent, steps, tick):
+    """Enter plans.cell[agent], which begins now, into the table. Mutates: table, plans."""
+    plans.steps[agent], plans.since[agent], plans.tails.end[agent] = steps, tick, tick + steps
+    plans.tails.owner[plans.cell[agent, steps]] = agent
+    plans.why[agent] = ON_ITS_WAY
+    reserve_way(table, plans.cell[agent], tick, steps, agent)
+
+
+@jit
+def drop_plan(table, plans, agent, tick):
+    """Take an agent's plan out of the table. Mutates: table, plans."""
+    if plans.steps[agent] >= 0:
+        last = plans.cell[agent, plans.steps[agent]]
+        if plans.tails.owner[last] == agent:
+            plans.tails.owner[last] = NO_AGENT
+        release_way(table, plans.cell[agent], plans.since[agent], plans.steps[agent], agent, tick)
+        plans.steps[agent] = -1
+
+
+@jit
+def stand(table, plans, agent, cell, steps, tick):
+    """Let an agent stay where it is for so many ticks. Mutates: table, plans."""
+    drop_plan(table, plans, agent, tick)
+    for k in range(steps + 1):
+        plans.cell[agent, k] = cell
+    take_plan(table, plans, agent, steps, tick)
+
+
+@jit
+def call_back(setting, agent, cell, time):
+    """Take the plan from any other agent that has a cell at a time; it replans before all others.
+
+    Mutates: setting.scene.table, plans, lineup.
+    """
+    agents, plans, lineup, table = setting.agents, setting.plans, setting.lineup, setting.scene.table
+    other = other_at(table, cell, time, agent)
+    if (
+        other == NO_AGENT
+        or not agents.controlled[other]
+        or setting.decisions.decided[other]
+        or lineup.is_urgent[other]
+    ):
+        return
+    counts = lineup.counts[0]
+    stand(table, plans, other, agents.cell[other], 0, counts.tick)
+    plans.due[other] = True
+    lineup.is_urgent[other] = True
+    lineup.urgent[counts.urgent] = other
+    counts.urgent += 1
+
+
+def describe(plans: WindowPlans, table: Reservations, agents: Agents, agent: int, tick: int) -> Intent:
+    """What an agent is about to do, after a tick: its plan from the next tick on, a cell per tick."""
+    here, goal = int(agents.cell[agent]), int(agents.goal[agent])
+    first = tick + 1 - int(plans.since[agent])
+    planned = plans.cell[agent, max(first - 1, 0) : int(plans.steps[agent]) + 1].tolist()
+    if not agents.controlled[agent]:
+        return Intent(reason="the program moves it")
+    path = tuple(planned[1:]) if planned and planned[0] == here else ()
+    why = int(plans.why[agent]) if first == 2 else ON_ITS_WAY       # decided in the last tick
+    if not plans.ready[agent]:
+        return Intent(path, reason="its distances are not known yet")
+    if why == PUSHED:
+        pusher = int(plans.pushed_by[agent])
+        return Intent(path, reason="pushes others aside" if pusher == agent else f"pushed aside by agent {pusher}")
+    if why == BOXED_IN and not (agents.pinned[agent] and here == goal):
+        return Intent(path, reason="boxed in")
+    if why == UNSERVED or not path:
+        return Intent(path, reason="its turn to plan has not come yet")
+    onward = next((cell for cell in path if cell != here), here)
+    if path[0] != here or onward == here:
+        return Intent(path)
+    owners = (int(owner_at(table, onward, time)) for time in (tick + 1, tick))
+    waits_for = next((owner for owner in owners if owner not in (NO_AGENT, agent)), NO_AGENT)
+    return Intent(path, waits_for, "waits" if waits_for == NO_AGENT else f"waits for agent {waits_for} to pass")
