@@ -4,21 +4,27 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 RUNS := runs
+LOCK = $(shell $(PYTHON) requirements/lock.py --name)   # of this Python and platform, if there is one
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help setup run test check bench clean
+.PHONY: help setup run test check bench lock clean
 
 help:
 	@echo "make run     200 units cross an RTS arena: a result table and a replay page"
 	@echo "make test    all tests"
 	@echo "make check   ruff and mypy"
 	@echo "make bench   speed compared with other libraries in the same run"
-	@echo "make setup   set up $(VENV), nothing else"
+	@echo "make setup   set up $(VENV), nothing else; with the locked versions where there is a lock file"
+	@echo "make lock    write the lock file of this Python and platform anew"
 	@echo "make clean   remove $(VENV) and $(RUNS)"
 
-$(VENV)/ready: pyproject.toml
+$(VENV)/ready: pyproject.toml $(wildcard requirements/*.lock)
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Wend needs Python 3.11 or newer; set PYTHON=")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[experiments,cluster,dev,bench]'
+	if [ -f $(LOCK) ]; \
+	then $(PIP) --require-hashes --requirement $(LOCK) && $(PIP) --no-deps --no-build-isolation --editable .; \
+	else $(PIP) --editable '.[experiments,cluster,dev,bench]'; \
+	fi
 	touch $@
 
 setup: $(VENV)/ready
@@ -39,6 +45,9 @@ check: setup
 
 bench: setup
 	$(BIN)/python -m benchmarks
+
+lock: setup
+	$(BIN)/python requirements/lock.py
 
 clean:
 	rm -rf $(VENV) $(RUNS)

@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import Any
 
 from wend import arguments, metrics
+from wend.maps.memory import require_memory
 from wend.planners import registry
 from wend.planners.base import Planner
 from wend.problems.problem import Problem
@@ -37,16 +38,18 @@ class Limits:
     hard_seconds: float | None = None   # of wall-clock time since `solve` was called, loading kernels included
 
     def __post_init__(self) -> None:
-        for name, read in (
-            ("max_ticks", arguments.whole), ("expansions", arguments.whole),
-            ("seconds", arguments.number), ("hard_seconds", arguments.number),
+        for name, read, least in (
+            ("max_ticks", arguments.whole, 0), ("expansions", arguments.whole, 1),
+            ("seconds", arguments.number, 0), ("hard_seconds", arguments.number, 0),
         ):  # fmt: skip
             value = getattr(self, name)
             if value is not None or name == "max_ticks":
-                object.__setattr__(self, name, read(value, name, low=0))
+                object.__setattr__(self, name, read(value, name, low=least))
 
 
 DEFAULT_LIMITS = Limits()
+
+_VIOLATIONS_KEPT = 10_000       # of a run, in its trace
 
 
 @dataclass(frozen=True)
@@ -114,6 +117,7 @@ def solve(
     arguments.function(stop, "stop")
     seed, rehearse = arguments.whole(seed, "seed"), arguments.flag(rehearse, "rehearse")
     budget = None if budget is None else arguments.whole(budget, "budget")
+    require_memory(problem.grid.width, problem.grid.height, source="the map", in_world=True)
     planner = registry.create(planner) if isinstance(planner, str) else planner
     _load_kernels(type(planner), tuple(asdict(planner).items()))
     if rehearse:
@@ -155,7 +159,7 @@ def solve(
         seed=seed,
         stopped_by=stopped_by,
         state_hash=world.state_hash(),
-        violations=[str(violation) for violation in world.violations],
+        violations=[str(violation) for violation in world.violations[:_VIOLATIONS_KEPT]],
         time_limit=limits.seconds,
         budget=budget,
     )

@@ -1,22 +1,39 @@
-"""Broken files of every kind: each parses or ends in a FormatError, and none makes the parser allocate much.
+"""Broken files of every kind: each is read or ends in one clear error, and none makes its reader allocate much.
 
-The inputs are seeded mutations of small valid files. WEND_FUZZ is the number of inputs for the two parsers together.
+The inputs are seeded mutations of small valid files, which stand here. WEND_FUZZ is the number of inputs for all
+readers together.
 """
 
 from __future__ import annotations
 
+import contextlib
+import io
+import json
 import os
 import re
 import tracemalloc
+import zipfile
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from wend.errors import FormatError
+from wend import Grid, Trace, World
+from wend.errors import FormatError, ParameterError, WendError
+from wend.experiments.report import make_report
+from wend.experiments.spec import load_spec
+from wend.experiments.store import COLUMNS, Store
+from wend.files import parse_json
+from wend.interchange.formats import WRITERS, read_plan, write_plan
+from wend.interchange.plan import check_plan
+from wend.maps import data as data_folder
 from wend.maps.movingai import parse_map, parse_scen
+from wend.viewer.replay import write_replay
+from wend.world.referee import judge_trace
 
-INPUTS = int(os.environ.get("WEND_FUZZ", "6000")) // 2
+ALL_INPUTS = int(os.environ.get("WEND_FUZZ", "6000"))
+INPUTS = ALL_INPUTS // 4            # for each of the two parsers; the readers of files share the rest
 
 MAPS = [
     b"type octile\nheight 3\nwidth 4\nmap\n..@T\n.GSW\nO...\n",
@@ -32,12 +49,17 @@ NUMBERS = [
     b"0", b"-1", b"1", b"2", b"7", b"2147483648", b"999999999", b"1000000000", b"1" * 5000, b"1e9", b"1e400", b"nan",
     b"-inf", b"0x10", b"1_0", b"", b" ", b"3.0", "٣".encode(), b"+3",
 ]
-WORDS = [b"type", b"octile", b"height", b"width", b"map", b"version", b"\n", b"\r\n", b"\r", b"\t", b" ", b"\0"]
+WORDS = [
+    b"type", b"octile", b"height", b"width", b"map", b"version", b"\n", b"\r\n", b"\r", b"\t", b" ", b"\0",
+    b"[", b"]", b"{", b"}", b'"', b",", b":", b"NaN", b"Infinity", b"null", b"true", b"\\ud800", b"\xff",
+    b"\x1b[31m", b"[" * 2000, b"(", b")", b"'", b";", b"--", b"{0}", b"{0..99999999}", b"=", b"inf", b"nan",
+    b"-1", b"1979-05-27", b"a.b", b"agent", b"PK\5\6",
+]  # fmt: skip
 
 
 def mutate(data: bytes, others: list[bytes], rng: np.random.Generator) -> bytes:
-    """One to four small disasters."""
-    for _ in range(rng.integers(1, 5)):
+    """A small disaster, or a few."""
+    for _ in range(rng.geometric(0.6)):
         a, b = sorted(int(n) for n in rng.integers(0, len(data) + 1, size=2))
         number = NUMBERS[rng.integers(len(NUMBERS))]
         match rng.integers(9):
@@ -120,3 +142,235 @@ def test_mutated_files_parse_or_end_in_a_format_error(
     print(f"{INPUTS} inputs, {parsed} parsed, {INPUTS - parsed} FormatErrors, {peak} bytes at most")    # shown by -rP
     assert 0 < parsed < INPUTS      # the mutations are neither all harmless nor all fatal
     assert peak < 2**20
+
+
+# --- readers of files -------------------------------------------------------------------------------------------------
+
+
+def a_trace() -> Trace:
+    world = World(Grid.from_text("......\n.@....\n......"), "lra")
+    world.add((0, 0), (5, 2))
+    world.add((5, 0), (0, 2), pinned=True)
+    world.tick()
+    world.block([(3, 1)])
+    world.order_group([0, 1], (4, 1))
+    world.tick()
+    world.remove(1)
+    world.tick()
+    return world.trace(algorithm="lra", map="a", violations=["none"], parameters={"noise": 1})
+
+
+def entries_of(path: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def zipped(entries: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in entries.items():
+            archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+def mutated_zip(entries: dict[str, bytes], rng: np.random.Generator) -> bytes:
+    """A zip of which one entry is mutated, or the file itself."""
+    if rng.random() < 0.3:
+        return mutate(zipped(entries), [zipped(entries)], rng)
+    name = sorted(entries)[rng.integers(len(entries))]
+    return zipped({**entries, name: mutate(entries[name], list(entries.values()), rng)})
+
+
+class TraceFiles:
+    """Runs, and everything that is made of them."""
+
+    def __init__(self, folder: Path) -> None:
+        a_trace().save(folder / "whole.wend")
+        self.entries = entries_of(folder / "whole.wend")
+        self.path, self.out = folder / "fuzz.wend", folder / "out"
+
+    def mutated(self, rng: np.random.Generator) -> bytes:
+        return mutated_zip(self.entries, rng)
+
+    def read(self) -> None:
+        trace = Trace.load(self.path)
+        judge_trace(trace)
+        write_replay(trace, self.out)
+        for format in WRITERS:
+            with contextlib.suppress(ParameterError):       # it has agents that leave, or an edit
+                write_plan(trace, format, self.out)
+        trace.save(self.out)
+
+
+PLANS = [
+    b"agents=2\nmap_file=a.map\nstarts=(0,0),(1,0),\ngoals=(1,1),(0,1),\nsolution=\n0:(0,0),(1,0),\n1:(1,1),(0,1),\n",
+    b"Agent 0: (0,1)->(0,2)->(0,3)->\nAgent 1: (0,2)->(0,1)->\n",
+    b"statistics:\n  cost: 2\nschedule:\n  agent0:\n    - x: 0\n      y: 0\n      t: 0\n"
+    b"  agent1:\n    - x: 1\n      y: 0\n      t: 0\n",
+]
+
+
+class PlanFiles:
+    """Plans of other solvers."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "fuzz.txt"
+        self.grid = Grid.from_text("....\n....")
+
+    def mutated(self, rng: np.random.Generator) -> bytes:
+        return mutate(PLANS[rng.integers(len(PLANS))], PLANS, rng)
+
+    def read(self) -> None:
+        check_plan(read_plan(self.path), self.grid)
+
+
+SPECS = [
+    b'''title = "A test"
+metrics = ["completion_rate", "ticks"]
+baseline = "LRA*"
+[problem]
+kind = "random"
+connectivity = 4
+[limits]
+max_ticks = 50
+[scales.quick]
+maps = ["open:width=8,height=8", "random:seed={0..1}"]
+agents = [1, 2]
+instances = 2
+[[algorithms]]
+name = "lra"
+parameters = { noise = 4 }
+[[figures]]
+id = "f"
+title = "F"
+y = "completion_rate"
+where = "agents > 1"
+[[tables]]
+id = "t"
+title = "T"
+rows = "label"
+columns = "agents"
+values = ["ticks"]
+where = "map <> 'x' AND (ticks > 1)"
+[[numbers]]
+place = "Table I"
+value = 0.5
+metric = "ticks"
+where = "label = 'LRA*'"
+[[claims]]
+sentence = "It is so."
+sql = "SELECT avg(ticks) > 1 FROM results WHERE agents IN (1, 2)"
+''',
+    b'''title = "B"
+metrics = ["ticks"]
+[problem]
+scen = "mapf/{map}-random-{instance}"
+[scales.full]
+maps = ["mapf/a"]
+agents = [5]
+instances = 1
+[[algorithms]]
+name = "every"
+limits = { max_ticks = 3 }
+[views.a]
+title = "a"
+''',
+]
+
+
+class SpecFiles:
+    """Specs, the jobs that they make, and the report of what is done of them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path, self.folder = folder / "fuzz.toml", folder / "results"
+        self.path.write_bytes(SPECS[0])
+        store, row = Store.create(self.folder, "fuzz"), dict.fromkeys(COLUMNS)
+        for job in load_spec(str(self.path)).jobs("quick"):
+            known = {key: value for key, value in job.items() if key in ("id", "map", "agents", "instance", "label")}
+            store.put({**row, **known, "ticks": 3.0})
+
+    def mutated(self, rng: np.random.Generator) -> bytes:
+        return mutate(SPECS[rng.integers(len(SPECS))], SPECS, rng)
+
+    def read(self) -> None:
+        spec = load_spec(str(self.path))
+        for scale in spec.scales:
+            spec.jobs(scale)
+        make_report(spec, Store(self.folder)).to_json()
+
+
+class ResultFiles:
+    """Results folders: the label and the rows."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "results"
+        store = Store.create(self.folder, "a/b")
+        store.put({**dict.fromkeys(COLUMNS), "id": "one", "ticks": 3.0})
+        self.row, self.label = self.folder / "jobs" / "one.parquet", self.folder / "store.json"
+        self.originals = {path: path.read_bytes() for path in (self.row, self.label)}
+        self.path = self.row
+
+    def mutated(self, rng: np.random.Generator) -> bytes:
+        for path, content in self.originals.items():
+            path.write_bytes(content)
+        self.path = self.row if rng.random() < 0.8 else self.label
+        content = self.originals[self.path]
+        return mutate(content, [content], rng)
+
+    def read(self) -> None:
+        Store(self.folder).check("a/b")
+        Store(self.folder).parameters()
+
+
+class DataZips:
+    """Zips that are added to the data folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "fuzz.zip"
+
+    def mutated(self, rng: np.random.Generator) -> bytes:
+        return mutated_zip({"a.map": MAPS[0], "b.scen": SCENS[1], "c.txt": b"c"}, rng)
+
+    def read(self) -> None:
+        data_folder.add(self.path)
+        data_folder.list_sets()
+
+
+class JsonFiles:
+    """JSON of all kinds."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "fuzz.json"
+
+    def mutated(self, rng: np.random.Generator) -> bytes:
+        original = json.dumps({"a": [1, 2.5, None, True, "text"], "b": {"c": [[0, 1], [2, 3]]}}).encode()
+        return mutate(original, [original], rng)
+
+    def read(self) -> None:
+        value = parse_json(self.path.read_bytes(), self.path)
+        json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
+
+
+READERS = {TraceFiles: 0.4, PlanFiles: 0.25, SpecFiles: 0.05, ResultFiles: 0.02, DataZips: 0.08, JsonFiles: 0.2}
+
+
+@pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.__name__)
+def test_mutated_files_are_read_or_end_in_an_error_of_ours(reader, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setenv("WEND_DATA", str(tmp_path / "data"))
+    target = reader(tmp_path)
+    rng = np.random.default_rng(21)
+    inputs, parsed, said = int(ALL_INPUTS / 2 * READERS[reader]), 0, 0
+    for _ in range(inputs):
+        data = target.mutated(rng)
+        target.path.write_bytes(data)
+        try:
+            target.read()
+            parsed += 1
+        except WendError as error:
+            said = max(said, len(str(error)))
+        except Exception as error:
+            error.add_note(f"input: {data!r}")
+            raise
+    print(f"{reader.__name__}: {inputs} inputs, {parsed} read, {inputs - parsed} errors of ours")
+    assert 0 < parsed < inputs
+    assert said < 20_000

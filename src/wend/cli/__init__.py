@@ -1,7 +1,8 @@
 """The command line: one file per command, which parses, calls and prints; what commands share is in `shared`.
 
 Standard output carries results, standard error carries talk. With `--json` a command prints one JSON object on standard
-output and nothing else there. Exit codes: 0 done, 1 the answer is no, 2 bad use or bad input, 130 interrupted.
+output and nothing else there. What is to be saved is saved before anything is printed. Exit codes: 0 done, 1 the answer
+is no, 2 bad use or bad input, 130 interrupted.
 
 Nothing heavy is imported before a command needs it: `wend --help` must not wait for the compiler.
 """
@@ -14,8 +15,10 @@ from typing import NoReturn
 import typer
 
 from wend.cli import algorithms, bench, check, data, export, maps, replay, report, solve, version
-from wend.cli.shared import FREE_WORDS
+from wend.cli.shared import FREE_WORDS, say, set_up_streams
 from wend.errors import WendError
+
+_MOST_LETTERS = 2000        # of an error message
 
 app = typer.Typer(
     name="wend",
@@ -38,6 +41,7 @@ app.add_typer(data.app, name="data")
 
 def main() -> None:
     """Entry point of the `wend` command."""
+    set_up_streams()
     try:
         app()
     except WendError as error:
@@ -45,8 +49,10 @@ def main() -> None:
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         _fail(f"{place}{error.strerror or error}")
+    except MemoryError:
+        _fail("this machine has too little memory for that")
 
 
 def _fail(message: str) -> NoReturn:
-    print(f"wend: {message}", file=sys.stderr)
+    say(f"wend: {message if len(message) <= _MOST_LETTERS else message[:_MOST_LETTERS] + '...'}")
     sys.exit(2)

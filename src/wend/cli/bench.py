@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from wend.cli.report import Baseline, Out, print_report, require_experiments, results_folder
-from wend.cli.shared import Json, error_console, print_json, print_table
+from wend.cli.shared import EXIT_INTERRUPTED, Json, print_json, print_table, progress_bar, say
 
 if TYPE_CHECKING:
     from wend.experiments.runner import Tally
@@ -24,24 +24,42 @@ def bench(
     out: Out = None,
     baseline: Baseline = None,
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Run failed jobs again.")] = False,
+    allow_jobs: Annotated[
+        bool, typer.Option("--allow-jobs", help="Run a job function that the spec names and no package registered.")
+    ] = False,
     json: Json = False,
 ) -> None:
-    """Run an experiment, or what is missing of it, and report."""
+    """Run an experiment, or what is missing of it, and report: exit code 1 if a job failed."""
     require_experiments()
-    from wend.experiments.runner import run_experiment
+    from wend.experiments.runner import Tally, run_experiment
     from wend.experiments.spec import list_specs, load_spec
 
     if name is None:
         return _print_specs({known: load_spec(known).title for known in list_specs()}, json)
     spec = load_spec(name)
     folder = results_folder(spec, out)
-    with _progress(spec.name) as progress:
-        tally = run_experiment(
-            spec, scale, out=folder, workers=jobs, cluster=cluster, retry_failed=retry_failed, progress=progress
-        )
-    said = f"{tally.ran} jobs run, {tally.failed} of them failed, {tally.kept} were done before; results in {folder}"
-    print(said, file=sys.stderr)
-    print_report(spec, folder, scale, baseline, json)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or jobs
+    if cluster is None and jobs > cores:
+        say(f"{jobs} processes share {cores} cores: times that are measured will be longer than those of a run alone")
+    done = Tally(0, 0)
+    try:
+        with _progress(spec.name) as show:
+
+            def progress(tally: Tally) -> None:
+                nonlocal done
+                done = tally
+                show(tally)
+
+            done = run_experiment(
+                spec, scale, out=folder, workers=jobs, cluster=cluster,
+                retry_failed=retry_failed, allow_jobs=allow_jobs, progress=progress,
+            )  # fmt: skip
+    except KeyboardInterrupt:
+        say(f"wend: interrupted; {done.ran} jobs were run and are kept in {folder}: start again to do the others")
+        raise typer.Exit(EXIT_INTERRUPTED) from None
+    say(f"{done.ran} jobs run, {done.failed} of them failed, {done.kept} were done before; results in {folder}")
+    if print_report(spec, folder, scale, baseline, json).failed:
+        raise typer.Exit(1)
     return None
 
 
@@ -55,10 +73,9 @@ def _print_specs(titles: dict[str, str], json: bool) -> None:
 @contextmanager
 def _progress(name: str) -> Iterator[Callable[[Tally], None]]:
     """A progress bar with an estimate of what is left."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
-    talk = error_console()
     columns = (TextColumn(name), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(elapsed_when_finished=True))
-    with Progress(*columns, console=talk, disable=not talk.is_terminal) as bar:
+    with progress_bar(*columns) as bar:
         shown = bar.add_task(name, total=None)
         yield lambda tally: bar.update(shown, total=tally.total - tally.kept, completed=tally.ran)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from wend.cli.shared import Connectivity, CornerCutting, Json, print_json
+from wend.cli.shared import Connectivity, CornerCutting, Json, print_json, print_text, say
 from wend.errors import ParameterError
 
 
@@ -21,14 +20,13 @@ def check(
     json: Json = False,
 ) -> None:
     """Judge every tick of a run or a plan: one line per violation, exit code 1 if there is any."""
-    import zipfile
-
+    from wend.files import opened
     from wend.world.referee import judge_trace
-    from wend.world.trace import Trace
+    from wend.world.trace import LIMIT_BYTES, Trace
 
-    if not file.is_file():
-        raise ParameterError(f"{file}: there is no such file")
-    if zipfile.is_zipfile(file):
+    with opened(file, at_most=LIMIT_BYTES) as binary:
+        is_run = binary.read(2) == b"PK"        # how a zip begins
+    if is_run:
         trace = Trace.load(file)
         agents, ticks, found = trace.agents, trace.ticks, [str(violation) for violation in judge_trace(trace)]
     else:
@@ -36,9 +34,8 @@ def check(
     if json:
         print_json({"file": str(file), "agents": agents, "ticks": ticks, "legal": not found, "violations": found})
     else:
-        for line in found:
-            print(line)
-        print(f"{file}: {agents} agents, {ticks} ticks, {len(found)} violations", file=sys.stderr)
+        print_text("".join(f"{line}\n" for line in found))
+        say(f"{file}: {agents} agents, {ticks} ticks, {len(found)} violations")
     raise typer.Exit(1 if found else 0)
 
 

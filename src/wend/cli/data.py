@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wend.cli.shared import Json, error_console, print_json, print_table
+from wend.cli.shared import Json, print_json, print_table, progress_bar
 
 if TYPE_CHECKING:
     from wend.maps.data import DataSet
@@ -42,13 +42,12 @@ def fetch(
     json: Json = False,
 ) -> None:
     """Download a set of maps from the MovingAI site into the data folder."""
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+    from rich.progress import BarColumn, DownloadColumn, TextColumn, TransferSpeedColumn
 
     from wend.maps import data
 
-    talk = error_console()
     columns = (TextColumn(name), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-    with Progress(*columns, console=talk, transient=True, disable=not talk.is_terminal) as bar:
+    with progress_bar(*columns, transient=True) as bar:
         shown = bar.add_task(name, total=None)
         fetched = data.fetch(
             name, base_url=url, progress=lambda have, total: bar.update(shown, completed=have, total=total)

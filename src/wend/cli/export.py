@@ -17,8 +17,11 @@ def export(
     json: Json = False,
 ) -> None:
     """Write a run in the format of another tool."""
+    from wend.files import check_writable
     from wend.interchange.formats import write_plan
     from wend.world.trace import Trace
 
-    write_plan(Trace.load(run), format, out)
-    print_written(out, json)
+    trace = Trace.load(run)
+    replaced = check_writable(out, inputs=[run])
+    write_plan(trace, format, out)
+    print_written(out, json, replaced=replaced)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from wend.cli.shared import FREE_WORDS, Json, print_json, print_table, print_written, split_words
+from wend.cli.shared import FREE_WORDS, Json, print_json, print_table, print_text, print_written, split_words
 from wend.errors import ParameterError
 
 app = typer.Typer(help="Maps of our own, drawn from a seed.", invoke_without_command=True)
@@ -44,6 +44,7 @@ def generate(
     json: Json = False,
 ) -> None:
     """Draw a map from a seed."""
+    from wend.files import check_writable
     from wend.maps import generators
     from wend.planners.base import Parameter
 
@@ -51,6 +52,7 @@ def generate(
     words, given = split_words(context.args, known, f"parameter of {kind}")
     if words:
         raise ParameterError(f"what is {' '.join(words)!r}? Parameters are written --name value")
+    replaced = out is not None and check_writable(out)
     grid = generators.generate(kind, **given)
     if out is not None:
         grid.save(out)
@@ -58,6 +60,6 @@ def generate(
         about = {"kind": kind, "width": grid.width, "height": grid.height, "passable": int(grid.passable.sum())}
         print_json({**about, "rows": None if out else grid.to_text().splitlines()})
     elif out is not None:
-        print_written(out, json)
+        print_written(out, json, replaced=replaced)
     else:
-        print(grid.to_text(), end="")
+        print_text(grid.to_text())

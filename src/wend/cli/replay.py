@@ -16,8 +16,11 @@ def replay(
     json: Json = False,
 ) -> None:
     """Write one self-contained page that plays a run in any browser."""
+    from wend.files import check_writable
     from wend.viewer.replay import write_replay
     from wend.world.trace import Trace
 
-    write_replay(Trace.load(run), html)
-    print_written(html, json)
+    trace = Trace.load(run)
+    replaced = check_writable(html, inputs=[run])
+    write_replay(trace, html)
+    print_written(html, json, replaced=replaced)

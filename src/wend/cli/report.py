@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wend.cli.shared import Json, print_json, result_console
+from wend.cli.shared import Json, print_json, print_text, result_console, say
 from wend.errors import ParameterError
 
 if TYPE_CHECKING:
+    from wend.experiments.findings import Report
     from wend.experiments.spec import Spec
 
 Out = Annotated[Path | None, typer.Option(help="The results folder; results/NAME by default.")]
@@ -43,23 +43,28 @@ def print_report(
     json: bool,
     html: Path | None = None,
     markdown: Path | None = None,
-) -> None:
-    """Make the report of the results in a folder, print it, and write it to the files that are named."""
+) -> Report:
+    """Make the report of the results in a folder, write it to the files that are named, and print it."""
     from wend.experiments.render import to_console, to_html, to_markdown
     from wend.experiments.report import make_report
     from wend.experiments.store import Store
-    from wend.files import replacing
+    from wend.files import check_writable, replacing
 
     made = make_report(spec, Store(folder), scale=scale, baseline=baseline)
     for path, render in ((html, to_html), (markdown, to_markdown)):
         if path is not None:
+            replaced = check_writable(path)
             with replacing(path) as file:
                 file.write(render(made).encode())
-            print(f"written to {path}", file=sys.stderr)
+            say(f"replaced {path}" if replaced else f"written to {path}")
     if json:
         print_json(made.to_json())
     else:
-        to_console(made, result_console())
+        console = result_console()
+        with console.capture() as capture:
+            to_console(made, console)
+        print_text(capture.get())
+    return made
 
 
 def results_folder(spec: Spec, out: Path | None) -> Path:

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-import json as json_module
+import contextlib
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from wend.errors import ParameterError, UnknownNameError
+from wend.files import printable, to_json
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import Progress, ProgressColumn
 
     from wend.planners.base import Parameter
+
+EXIT_INTERRUPTED = 130
 
 # A command with these settings also accepts flags that are not declared; `split_words` reads them.
 FREE_WORDS = {"allow_extra_args": True, "ignore_unknown_options": True}
@@ -28,42 +34,86 @@ CornerCutting = Annotated[bool, typer.Option("--corner-cutting", help="Diagonals
 # --- output ----------------------------------------------------------------------------------------------------------
 
 
-def error_console() -> Console:
-    """Where progress and remarks go."""
-    from rich.console import Console
+def set_up_streams() -> None:
+    """Give the process standard streams that can be written to, whatever it was started with.
 
-    return Console(stderr=True, highlight=False, soft_wrap=True)
+    A stream that is closed (`>&-`) becomes the null device, so that no file that is opened later takes its number. A
+    name that is not text is shown with escapes.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)      # the lowest number that is free: this one
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(number, "r" if number == 0 else "w", closefd=False))
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
 
 
-def result_console() -> Console:
-    """Where results for people go."""
-    from rich.console import Console
-
-    return Console(highlight=False, width=None if sys.stdout.isatty() else 120)
+def print_text(text: str) -> None:
+    """Write a result to standard output. If nothing reads it any more (`| head`), that is a quiet end."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # What is left in the buffer goes to the null device when the process ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def print_json(value: Any) -> None:
     """Print one object for programs."""
-    print(json_module.dumps(value, allow_nan=False))
+    print_text(to_json(value) + "\n")
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table; nothing in it is read as markup."""
-    from rich.markup import escape
+    """Print a table; nothing in it is read as markup, and nothing reaches the terminal that is not printable."""
     from rich.table import Table
+    from rich.text import Text
 
-    table = Table(*columns, title=escape(title), title_justify="left")
+    table = Table(*columns, title=Text(printable(title)), title_justify="left")
     for row in rows:
-        table.add_row(*(escape(word) for word in row))
-    result_console().print(table)
+        table.add_row(*(Text(printable(word)) for word in row))
+    console = result_console()
+    with console.capture() as capture:
+        console.print(table)
+    print_text(capture.get())
 
 
-def print_written(path: Path, json: bool) -> None:
-    """Say which file was written."""
+def print_written(path: Path, json: bool, *, replaced: bool) -> None:
+    """Say which file was written, and whether it took the place of another."""
     if json:
-        print_json({"file": str(path), "bytes": path.stat().st_size})
+        print_json({"file": str(path), "bytes": path.stat().st_size, "replaced": replaced})
     else:
-        print(path.resolve())
+        print_text(f"{printable(path.resolve())}\n")
+        if replaced:
+            say(f"replaced {path}")
+
+
+def say(remark: object) -> None:
+    """Write one line of talk to standard error; if nothing reads it any more, it is not said."""
+    with contextlib.suppress(OSError):
+        print(printable(remark), file=sys.stderr)
+
+
+@contextmanager
+def progress_bar(*columns: ProgressColumn, transient: bool = False) -> Iterator[Progress]:
+    """A progress bar on standard error, which shows nothing at all where that is no terminal."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    talk = Console(stderr=True, highlight=False, soft_wrap=True)
+    bar = Progress(*columns, console=talk, transient=transient, disable=not talk.is_terminal)
+    with contextlib.nullcontext() if bar.disable else bar:
+        yield bar
+
+
+def result_console() -> Console:
+    """How results for people are laid out; they are captured, and written by `print_text`."""
+    from rich.console import Console
+
+    return Console(highlight=False, width=None if sys.stdout.isatty() else 120)
 
 
 def readable(value: Any) -> str:

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import signal
 import sys
+from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from wend import __version__
 from wend.cli.shared import (
+    EXIT_INTERRUPTED,
     Connectivity,
     CornerCutting,
     Json,
-    error_console,
     print_json,
     print_table,
+    print_text,
+    progress_bar,
     readable,
+    say,
     split_words,
 )
 from wend.errors import ParameterError
@@ -33,8 +37,8 @@ if TYPE_CHECKING:
 
 EPILOG = "An algorithm's parameters are flags too, such as --noise 2: `wend algorithms NAME` lists them."
 
-_EXIT_INTERRUPTED = 130
 _VIOLATIONS_LISTED = 20
+_LARGE_GB = 1.0         # a map that takes more is told of beforehand
 
 
 def solve(
@@ -58,6 +62,7 @@ def solve(
     """Bring agents to their goals, and say how well it went."""
     from wend.files import check_writable
     from wend.maps.grid import Grid
+    from wend.maps.memory import require_memory
     from wend.planners import registry
     from wend.problems.problem import Problem
     from wend.run import INTERRUPTED, Limits
@@ -71,9 +76,11 @@ def solve(
     planner = entry.create(**given)
     if max_ticks < 0 or (time_limit is not None and not time_limit > 0):
         raise ParameterError("--max-ticks is 0 or more, and --time-limit more than 0 seconds")
-    if out is not None:
-        check_writable(out)
+    is_there = out is not None and check_writable(out, inputs=_inputs(source, scen))
     grid = Grid.load(source, connectivity=connectivity, corner_cutting=corner_cutting)
+    gigabytes = require_memory(grid.width, grid.height, source=source, in_world=True)
+    if gigabytes > _LARGE_GB:
+        say(f"a map of {grid.width:,} x {grid.height:,} cells: a world on it takes about {gigabytes:.1f} GB")
     task = _task(grid, scen, problem, agents, seed)
     if mode is not None and isinstance(task, Problem):
         raise ParameterError("--mode is the order to a group: it needs --problem group")
@@ -81,25 +88,40 @@ def solve(
         return _explain(algorithm, planner, task, json)
 
     limits = Limits(max_ticks=max_ticks, seconds=time_limit)
-    with _Watch(max_ticks) as watch:
+    failure: OSError | None = None
+    with _Watch(max_ticks) as watch:        # no interrupt comes between the last tick and the end of saving
         run = run_solve(
             task, planner, limits, seed=seed, mode=mode or "move", budget=budget,
             progress=watch.show, stop=watch.was_asked_to_stop,
         )  # fmt: skip
-    run.trace.meta.update(
-        wend=__version__,
-        algorithm=algorithm,
-        map=source,
-        problem=scen if scen is not None else problem,
-        peak_rss_mb=_peak_rss_mb(),
-    )
+        run.trace.meta.update(
+            wend=__version__,
+            algorithm=algorithm,
+            map=source,
+            problem=scen if scen is not None else problem,
+            peak_rss_mb=_peak_rss_mb(),
+        )
+        if out is not None:
+            try:
+                run.trace.save(out)
+            except OSError as error:        # a full disk: the result is printed all the same
+                failure = error
     _print_result(run, json)
+    if failure is not None:
+        raise failure
     if out is not None:
-        run.trace.save(out)
-        print(f"saved to {out}", file=sys.stderr)
+        say(f"replaced {out}" if is_there else f"saved to {out}")
     if run.stopped_by == INTERRUPTED:
-        raise typer.Exit(_EXIT_INTERRUPTED)
+        raise typer.Exit(EXIT_INTERRUPTED)
     raise typer.Exit(1 if run.violations else 0)
+
+
+def _inputs(map: str, scen: str | None) -> list[Path]:
+    """The files that the map and the scenario come from."""
+    from wend.maps.sources import file_at, place_of_map, place_of_scenario
+
+    places = [place_of_map(map), None if scen is None else place_of_scenario(scen)]
+    return [file_at(place) for place in places if place is not None]
 
 
 def _task(grid: Grid, scen: str | None, kind: str, agents: int, seed: int) -> Problem | Group:
@@ -135,10 +157,8 @@ def _explain(algorithm: str, planner: Planner, task: Problem | Group, json: bool
         listed = [{"agent": p.agent, "provable": p.provable, "condition": p.condition, "at": p.at} for p in promises]
         print_json({"agents": len(promises), "provable": provable, "verdicts": listed})
         return
-    for promise in promises:
-        if not promise.provable:
-            print(promise)
-    print(f"{provable} of {len(promises)} agents are provable")
+    lines = [str(promise) for promise in promises if not promise.provable]
+    print_text("\n".join([*lines, f"{provable} of {len(promises)} agents are provable\n"]))
 
 
 def _print_result(run: Run, json: bool) -> None:
@@ -157,10 +177,9 @@ def _print_result(run: Run, json: bool) -> None:
         rows = [(key.replace("_", " "), readable(value)) for key, value in result.items()]
         print_table(f"{about['algorithm']} on {about['map']}", ("", ""), rows)
     for violation in run.violations[:_VIOLATIONS_LISTED]:
-        print(violation, file=sys.stderr)
+        say(violation)
     if run.stopped_by == INTERRUPTED:
-        ticks = run.trace.ticks
-        print(f"wend: interrupted after {ticks} ticks; this is what was computed until then", file=sys.stderr)
+        say(f"wend: interrupted after {run.trace.ticks} ticks; this is what was computed until then")
 
 
 def _peak_rss_mb() -> float:
@@ -173,36 +192,38 @@ def _peak_rss_mb() -> float:
 class _Watch:
     """What a person at the terminal sees of a run, and their Ctrl-C.
 
-    Ctrl-C ends the run after the tick at hand, and what was computed is kept. Pressed again, or while kernels are being
-    loaded, it does not wait. A process that was started with interrupts ignored, as shells start jobs in the
-    background, goes on ignoring them.
+    While kernels are loaded, Ctrl-C ends the command. Later, the first one ends the run after the tick at hand, and the
+    second one in the middle of it; what was computed is kept, and saving it is not interrupted. A process that was
+    started with interrupts ignored, as shells start jobs in the background, goes on ignoring them.
     """
 
     def __init__(self, max_ticks: int) -> None:
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-        talk = error_console()
-        columns = TextColumn("{task.description}"), BarColumn(), TextColumn("tick {task.completed}")
-        disable = not talk.is_terminal
-        self._bar = Progress(*columns, TimeElapsedColumn(), console=talk, transient=True, disable=disable)
-        self._shown = self._bar.add_task("loading kernels (some seconds on the first run of a version) ...", total=None)
         self._max_ticks = max_ticks
         self._is_loading = True
         self._was_asked = False
+        self._has_cut_short = False
         self._handler_before = signal.getsignal(signal.SIGINT)
+        self._opened = ExitStack()
 
     def __enter__(self) -> _Watch:
+        from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+
+        columns = TextColumn("{task.description}"), BarColumn(), TextColumn("tick {task.completed}")
+        self._bar = self._opened.enter_context(progress_bar(*columns, TimeElapsedColumn(), transient=True))
+        self._shown = self._bar.add_task("loading kernels (some seconds on the first run of a version) ...", total=None)
         if self._handler_before != signal.SIG_IGN:
             signal.signal(signal.SIGINT, self._interrupt)
-        self._bar.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._bar.stop()
+        self._opened.close()
         signal.signal(signal.SIGINT, self._handler_before)
 
-    def _interrupt(self, *_: object) -> None:
-        if self._is_loading or self._was_asked:
+    def _interrupt(self, _: int, frame: FrameType | None) -> None:
+        if self._is_loading:
+            raise KeyboardInterrupt
+        if self._was_asked and not self._has_cut_short and _is_in_tick(frame):
+            self._has_cut_short = True
             raise KeyboardInterrupt
         self._was_asked = True
 
@@ -217,3 +238,12 @@ class _Watch:
         if world.ticks % 10 == 0 and not self._bar.disable:
             said = f"{world.home_count()}/{world.agents} home"
             self._bar.update(self._shown, completed=world.ticks, description=said)
+
+
+def _is_in_tick(frame: FrameType | None) -> bool:
+    """Whether a tick of a world is under way."""
+    from wend.world.world import World
+
+    while frame is not None and frame.f_code is not World.tick.__code__:
+        frame = frame.f_back
+    return frame is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wend import __version__
-from wend.cli.shared import Json, print_json
+from wend.cli.shared import Json, print_json, print_text
 
 
 def version(json: Json = False) -> None:
@@ -11,4 +11,4 @@ def version(json: Json = False) -> None:
     if json:
         print_json({"wend": __version__})
     else:
-        print(__version__)
+        print_text(f"{__version__}\n")

@@ -1,30 +1,35 @@
 """What a worker does: a job in, a row out. It needs the installed package and the data folder, and nothing else.
 
 A spec's `job` names the function that does the work: `run`, which is `wend.solve`, or `package.module:function`. Such a
-function takes the job and returns columns of the row; whatever it raises becomes the row's error.
+function takes the job and returns columns of the row; whatever it raises becomes the row's error. Since a spec may come
+from a stranger, only functions run that an installed package has registered as entry points of the group `wend.jobs`,
+unless the user allows all.
 """
 
 from __future__ import annotations
 
 import faulthandler
 import importlib
-import json
 import multiprocessing
 import os
 import platform
+import re
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import asdict
 from functools import lru_cache
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
 import numba
 
 from wend import __version__
-from wend.errors import UnknownNameError, WendError
+from wend.errors import ParameterError, UnknownNameError, WendError
 from wend.experiments.spec import Job
 from wend.experiments.store import SCHEMA, Row
+from wend.files import to_json
 from wend.maps.grid import Grid
 from wend.maps.sources import load_scenario
 from wend.metrics import MEASURES
@@ -36,6 +41,9 @@ from wend.run import Limits, solve
 
 JOBS = {"run": "wend.experiments.jobs:run_in_world"}
 
+JOB_GROUP = "wend.jobs"     # of the entry points under which packages register functions that specs may name
+_FUNCTION = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
+
 HARD_LIMIT_GRACE_S = 2.0    # for a tick that is under way; then the worker process is ended
 
 
@@ -45,14 +53,15 @@ def run_job(job: Job, about: Row) -> Row:
     numba.set_num_threads(1)        # the threads of a job that is timed must not compete
     row = {**_described(job), **about, **_machine()}
     try:
-        with_deadline = multiprocessing.parent_process() is not None
-        if with_deadline:           # a worker of ours: if a single tick never ends, the process does
+        parent = multiprocessing.parent_process()
+        if parent is not None:      # a worker of ours: if a single tick never ends, the process does
+            _end_with(parent.pid)
             deadline = float(job["limits"]["hard_seconds"]) + HARD_LIMIT_GRACE_S
             faulthandler.dump_traceback_later(deadline, exit=True, file=_nowhere())
         try:
             row |= job_function(job["job"])(job)
         finally:
-            if with_deadline:
+            if parent is not None:
                 faulthandler.cancel_dump_traceback_later()
     except Exception as error:      # recorded, and no reason to stop the others
         row |= {"stopped_by": "error", "error": f"{type(error).__name__}: {error}"}
@@ -62,6 +71,18 @@ def run_job(job: Job, about: Row) -> Row:
 def failed_row(job: Job, about: Row, stopped_by: str, error: str) -> Row:
     """The row of a job whose worker did not live to write it."""
     return {**_described(job), **about, **_machine(), "stopped_by": stopped_by, "error": error}
+
+
+def check_job(name: str, *, allow_all: bool) -> None:
+    """Refuse a spec's `job` that does not exist, or that no package has registered unless all are allowed."""
+    registered = [entry.value for entry in entry_points(group=JOB_GROUP)]
+    if name not in JOBS and name not in registered:
+        if not _FUNCTION.fullmatch(name):
+            raise UnknownNameError("job", name, [*JOBS, *sorted(registered), "package.module:function"])
+        if not allow_all:
+            reason = f"no installed package has registered it under {JOB_GROUP!r}"
+            raise ParameterError(f"the spec runs {name!r}, and {reason}: run it with --allow-jobs if you trust it")
+    job_function(name)
 
 
 def job_function(name: str) -> Callable[[Job], Row]:
@@ -107,11 +128,11 @@ def is_outdated(job: Job, recorded: str) -> bool:
 
 
 def _as_given(job: Job) -> str:
-    return json.dumps(job["parameters"], sort_keys=True)
+    return to_json(job["parameters"], sort_keys=True)
 
 
 def _all_parameters(planner: Planner) -> str:
-    return json.dumps(asdict(planner), sort_keys=True)
+    return to_json(asdict(planner), sort_keys=True)
 
 
 @lru_cache(maxsize=4)
@@ -125,6 +146,18 @@ def load_problem(grid: Grid, job: Job) -> Problem:
     if job["scen"]:
         return Problem.from_scen(grid, load_scenario(job["scen"]), agents=job["agents"])
     return make_problem(job["problem"], grid, agents=job["agents"], seed=job["instance"])
+
+
+@lru_cache(maxsize=1)
+def _end_with(parent: int | None) -> None:
+    """Watch the process that started this worker from a thread, and end the worker when it is gone."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 @lru_cache(maxsize=1)
@@ -143,7 +176,7 @@ def _described(job: Job) -> Row:
         "algorithm": job["algorithm"],
         "label": job["label"],
         "parameters": _as_given(job),
-        "limits": json.dumps(job["limits"], sort_keys=True),
+        "limits": to_json(job["limits"], sort_keys=True),
         **dict.fromkeys(job["metrics"]),
     }
 

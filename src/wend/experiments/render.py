@@ -21,6 +21,7 @@ from rich.text import Text
 from wend import __version__
 from wend.experiments.findings import Comparison, Report, Ruling, Sheet
 from wend.experiments.results import Entry, Key
+from wend.files import printable
 from wend.metrics import Measure
 from wend.theme import stylesheet
 
@@ -218,13 +219,13 @@ def _judged(ruling: Ruling) -> list[Cell]:
 
 def to_console(report: Report, console: Console) -> None:
     """Print the report."""
-    console.print(Text(report.spec.title, style="bold"))
+    console.print(_text(report.spec.title, "bold"))
     for line in (report.spec.paper, report.spec.about):
         if line:
-            console.print(Text(line))
+            console.print(_text(line))
     facts = Table.grid(padding=(0, 2))
     for name, value in _facts(report):
-        facts.add_row(Text(name, style="dim"), Text(value))
+        facts.add_row(_text(name, "dim"), _text(value))
     console.print(facts)
     for heading, blocks in _chapters(report):
         console.print()
@@ -233,29 +234,34 @@ def to_console(report: Report, console: Console) -> None:
             _print_block(block, console)
 
 
+def _text(text: str, style: str = "") -> Text:
+    """Text of a spec or of a result, of which nothing reaches the terminal that is not printable."""
+    return Text(printable(" ".join(text.split())), style=style)
+
+
 def _print_block(block: Block, console: Console) -> None:
     if block.title:
         console.print()
-        console.print(Text(block.title, style="bold"))
+        console.print(_text(block.title, "bold"))
     if block.paper:
-        console.print(Text(f"In the paper: {block.paper}"))
+        console.print(_text(f"In the paper: {block.paper}"))
     if block.rows:
         table = Table(box=SIMPLE_HEAD, pad_edge=False)      # without vertical lines: wide tables just fit
         for k, name in enumerate(block.header):
-            table.add_column(Text(name), justify="left" if k < block.text_columns else "right", overflow="fold")
+            table.add_column(_text(name), justify="left" if k < block.text_columns else "right", overflow="fold")
         for row in block.rows:
             table.add_row(*map(_terminal_cell, row))
         console.print(table)
     if block.note:
-        console.print(Text(block.note, style="dim"))
+        console.print(_text(block.note, "dim"))
 
 
 def _terminal_cell(cell: Cell) -> Text:
     """A cell with its difference, which has the tone, on a line of its own."""
     style = _TERMINAL_STYLES.get(cell.tone, "")
     if not cell.difference:
-        return Text(str(cell), style=style)
-    return Text.assemble(str(cell._replace(difference="")), "\n", (cell.difference, style))
+        return _text(str(cell), style)
+    return Text.assemble(_text(str(cell._replace(difference=""))), "\n", (cell.difference, style))
 
 
 # --- Markdown --------------------------------------------------------------------------------------------------------

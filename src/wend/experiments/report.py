@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from wend.errors import FormatError, ParameterError, UnknownNameError
 from wend.experiments.findings import Comparison, Failure, Report, Ruling, Sheet
 from wend.experiments.render import metric_name
-from wend.experiments.results import Entries, Entry, Key, Line, Results, line_through, mean_of, quoted
+from wend.experiments.results import Entries, Entry, Key, Line, Results, line_through, mean_of
 from wend.experiments.spec import SCALES, Claim, Figure, PaperNumber, Spec, Table
 from wend.experiments.store import Store
 
@@ -92,14 +92,17 @@ def _baseline(spec: Spec, wanted: str) -> str:
 
 def _figure(results: Results, figure: Figure) -> Sheet:
     """The points of a figure, by x."""
-    has_x = f"{quoted(figure.x)} IS NOT NULL AND ({figure.where or 'true'})"
-    found = results.measure(figure.x, figure.series, figure.y, has_x, f"figure {figure.id}")
-    entries = {at: entry for at, entry in found.items() if not isinstance(at[0], float) or math.isfinite(at[0])}
+    found = results.measure(figure.x, figure.series, figure.y, figure.where, f"figure {figure.id}")
+    entries = {at: entry for at, entry in found.items() if _is_shown(at[0])}
     in_order = dict(sorted(entries.items(), key=lambda item: (isinstance(item[0][0], str), item[0][0])))
     columns = _once(column for _, column in entries)
     sheet = _sheet(results.spec, figure, figure.title, figure.x, in_order, dict.fromkeys(columns, figure.y))
     lines = _lines(results.spec, sheet) if figure.log else None
     return dataclasses.replace(sheet, series=figure.series, lines=lines)
+
+
+def _is_shown(x: Key) -> bool:
+    return x is not None and not (isinstance(x, float) and not math.isfinite(x))
 
 
 def _lines(spec: Spec, sheet: Sheet) -> list[Line | None]:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import math
 import statistics
+import threading
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +27,8 @@ from wend.maps.grid import Grid
 Key = str | int | float | None              # a value of a column of the results
 Keys = tuple[Key, ...]
 Entries = dict[tuple[Key, Key], "Entry"]    # by row and column
+
+QUERY_SECONDS = 10.0            # that one question of a spec may take
 
 FREE_CELLS = "free_cells"       # the x of a figure that no run has to measure: the map says it
 FEWEST_POINTS = 3               # that a line is put through
@@ -142,10 +146,25 @@ class Results:
 
     def ask(self, sql: str, place: str) -> list[tuple[Any, ...]]:
         """The rows that a query gives; `place` says where in the spec it comes from."""
+        with self._told(place):
+            statements = self.database.extract_statements(sql)
+            if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:
+                raise FormatError(self.spec.name, f"{place}: one SELECT is needed, not {sql[:60]!r}")
+            return self.database.execute(statements[0]).fetchall()
+
+    @contextmanager
+    def _told(self, place: str) -> Iterator[None]:
+        """End a query that takes too long, and say of every failure where in the spec it comes from."""
+        clock = threading.Timer(QUERY_SECONDS, self.database.interrupt)
+        clock.start()
         try:
-            return self.database.execute(sql).fetchall()
+            yield
+        except duckdb.InterruptException:
+            raise FormatError(self.spec.name, f"{place}: its SQL takes more than {QUERY_SECONDS:g} s") from None
         except duckdb.Error as error:
             raise FormatError(self.spec.name, f"{place}: {' '.join(str(error).split())}") from None
+        finally:
+            clock.cancel()
 
     def distinct(self, column: str) -> list[str]:
         """All values of a column, sorted, without empty ones."""
@@ -155,7 +174,8 @@ class Results:
     def values(self, columns: Sequence[str], metric: str, where: str, place: str) -> list[tuple[Keys, float | None]]:
         """The value of a metric in each run, None if the run has none, with the run's values of these columns."""
         names = ", ".join(quoted(column) for column in (*columns, metric))
-        rows = self.ask(f"SELECT {names} FROM results WHERE ({where or 'true'})", place)
+        with self._told(place):     # a filter takes one expression, and nothing that closes a bracket and goes on
+            rows = self.database.table("results").filter(where or "true").project(names).fetchall()
         return [(row[:-1], row[-1] if row[-1] is None or math.isfinite(row[-1]) else None) for row in rows]
 
     def measure(self, row: str, column: str, metric: str, where: str, place: str, baseline: str = "") -> Entries:

@@ -17,7 +17,7 @@ from typing import Any
 from joblib import Parallel, delayed, parallel_config
 
 from wend.errors import ParameterError
-from wend.experiments.jobs import failed_row, is_outdated, job_function, load_grid, load_problem, run_job
+from wend.experiments.jobs import check_job, failed_row, is_outdated, load_grid, load_problem, run_job
 from wend.experiments.spec import Job, Spec
 from wend.experiments.store import Row, Store
 
@@ -42,27 +42,33 @@ def run_experiment(
     workers: int = 1,
     cluster: str | None = None,
     retry_failed: bool = False,
+    allow_jobs: bool = False,
     progress: Progress | None = None,
 ) -> Tally:
-    """Run what is not done yet. Mistakes in the spec are found before the first job."""
+    """Run what is not done yet. Mistakes in the spec are found before the first job.
+
+    A spec's own `job` function must be registered (see `wend.experiments.jobs`), unless `allow_jobs` is set. A results
+    folder has one runner at a time; a second one is refused.
+    """
     if workers < 1:
         raise ParameterError(f"--jobs is at least 1, not {workers}")
     jobs = spec.jobs(scale)
-    job_function(spec.job)
+    check_job(spec.job, allow_all=allow_jobs)
     _check_problems(jobs)
     store = Store.create(out, spec.store)
-    if retry_failed:
-        store.forget(store.failed())
-    recorded = store.parameters()
-    pending = [job for job in jobs if job["id"] not in recorded or is_outdated(job, recorded[job["id"]])]
-    tally = Tally(len(jobs), len(jobs) - len(pending))
-    about = {"experiment": spec.store, "spec_hash": spec.hash, "commit": _commit()}
-    for row in on_cluster(pending, about, cluster) if cluster else on_cores(pending, about, workers):
-        store.put(row)
-        tally.ran += 1
-        tally.failed += row.get("error") is not None
-        if progress is not None:
-            progress(tally)
+    with store.locked():
+        if retry_failed:
+            store.forget(store.failed())
+        recorded = store.parameters()
+        pending = [job for job in jobs if job["id"] not in recorded or is_outdated(job, recorded[job["id"]])]
+        tally = Tally(len(jobs), len(jobs) - len(pending))
+        about = {"experiment": spec.store, "spec_hash": spec.hash, "commit": _commit()}
+        for row in on_cluster(pending, about, cluster) if cluster else on_cores(pending, about, workers):
+            store.put(row)
+            tally.ran += 1
+            tally.failed += row.get("error") is not None
+            if progress is not None:
+                progress(tally)
     return tally
 
 

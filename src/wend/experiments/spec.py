@@ -11,6 +11,7 @@ import dataclasses
 import hashlib
 import itertools
 import json
+import math
 import re
 import tomllib
 import types
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from wend.errors import FormatError, UnknownNameError, WendError
+from wend.files import MAX_DEPTH, read_bytes
 from wend.metrics import MEASURES, Measure
 from wend.planners import registry
 from wend.run import Limits
@@ -32,7 +34,13 @@ Job = dict[str, Any]
 # What a spec says about its runs; one that looks at the `runs` of another does not say it
 _OF_RUNS = ("metrics", "measures", "scales", "algorithms", "job", "problem", "limits", "views")
 
-_RANGE = re.compile(r"\{(\d+)\.\.(\d+)\}")
+MAX_JOBS = 200_000              # of one scale; the largest table of a paper has a few thousand
+_MAX_BYTES = 2**18              # of a spec's file
+_MAX_NAMES = 10_000             # that one pattern may stand for
+_MAX_INTEGER = 2**63 - 1
+
+_RANGE = re.compile(r"\{(\d{1,18})\.\.(\d{1,18})\}")
+_SCEN_FIELD = re.compile(r"\{(map|instance)\}")
 
 
 @dataclass(frozen=True)
@@ -189,6 +197,9 @@ class Spec:
         size = self.scales[scale]
         maps = [name for pattern in size.maps for name in expand(pattern)]
         views = self.views or {"": View("")}
+        count = math.prod(map(len, (maps, views, size.agents, self.contenders()))) * size.instances
+        if count > MAX_JOBS:
+            raise FormatError(self.name, f"the scale {scale} has {count:,} jobs, and {MAX_JOBS:,} are the most")
         jobs = itertools.product(maps, views, size.agents, range(size.instances), self.contenders())
         return [
             self._job(map, view, agents, instance, algorithm)
@@ -207,7 +218,7 @@ class Spec:
             "connectivity": algorithm.connectivity or self.problem.connectivity,
             "corner_cutting": self.problem.corner_cutting,
             "problem": short if self.problem.kind == "own" else self.problem.kind,
-            "scen": self.problem.scen.format(map=short, instance=instance + 1),
+            "scen": self.problem.scen.replace("{map}", short).replace("{instance}", str(instance + 1)),
             "agents": agents,
             "instance": instance,
             "algorithm": algorithm.name,
@@ -230,11 +241,12 @@ def expand(pattern: str) -> list[str]:
     >>> expand("random:seed={0..2}")
     ['random:seed=0', 'random:seed=1', 'random:seed=2']
     """
-    found = _RANGE.search(pattern)
-    if not found:
-        return [pattern]
-    before, after = pattern[: found.start()], pattern[found.end() :]
-    return [name for k in range(int(found[1]), int(found[2]) + 1) for name in expand(f"{before}{k}{after}")]
+    ranges = [(int(low), int(high)) for low, high in _RANGE.findall(pattern)]
+    if math.prod(max(high - low + 1, 0) for low, high in ranges) not in range(1, _MAX_NAMES + 1):
+        raise FormatError(pattern, f"a pattern stands for 1 to {_MAX_NAMES:,} names")
+    texts = _RANGE.split(pattern)[::3]      # what stands before, between and after the ranges
+    numbers = itertools.product(*(range(low, high + 1) for low, high in ranges))
+    return ["".join(itertools.chain(*zip(texts, (*map(str, each), ""), strict=True))) for each in numbers]
 
 
 # --- finding and reading ---------------------------------------------------------------------------------------------
@@ -265,7 +277,7 @@ def load_spec(name: str) -> Spec:
             for key in _OF_RUNS:
                 if key in data:
                     raise FormatError(key, f"that is for {data['runs']} to say, whose runs these are")
-            data |= {key: runs[key] for key in (*_OF_RUNS, "hash") if key in runs}
+            data |= {key: runs[key] for key in (*_OF_RUNS, "hash") if key in runs} | {"runs": runs["name"]}
         spec: Spec = _build(Spec, data, "")
         _check(spec)
     except WendError as error:
@@ -281,13 +293,13 @@ def _read(name: str) -> tuple[Path, dict[str, Any]]:
         if name not in known:
             raise UnknownNameError("experiment", name, known)
         path = known[name]
+    text = read_bytes(path, at_most=_MAX_BYTES)
     try:
-        text = path.read_bytes()
         data = tomllib.loads(text.decode())
-    except FileNotFoundError:
-        raise FormatError(path, "there is no such file") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:         # not TOML, not UTF-8, or a number of thousands of digits
         raise FormatError(path, f"not TOML: {error}") from None
+    except RecursionError:
+        raise FormatError(path, f"nested more than {MAX_DEPTH} deep") from None
     called = path.stem if path.suffix == name[-5:] else name
     return path, data | {"name": called, "hash": hashlib.sha256(text).hexdigest()[:16]}
 
@@ -296,9 +308,18 @@ def _check(spec: Spec) -> None:
     """Check what the types cannot say."""
     if spec.measures and spec.job == "run":
         raise FormatError("measures", "a run in a world has its own; these are for a `job` function of yours")
-    for name in spec.scales:
+    if set("{}") & set(_SCEN_FIELD.sub("", spec.problem.scen)):
+        raise FormatError("problem.scen", "only {map} and {instance} may stand in braces")
+    for name, scale in spec.scales.items():
         if name not in SCALES:
             raise UnknownNameError("scale", name, SCALES)
+        for key, numbers in (("agents", scale.agents), ("instances", [scale.instances])):
+            if not numbers or min(numbers) < 1:
+                raise FormatError(f"scales.{name}.{key}", f"numbers of at least 1 are needed, not {numbers}")
+        if not scale.maps:
+            raise FormatError(f"scales.{name}.maps", "at least one map is needed")
+        for pattern in scale.maps:
+            expand(pattern)
     used = [*spec.metrics, *(f.y for f in spec.figures), *(v for t in spec.tables for v in t.values)]
     used += [figure.x for figure in spec.figures if figure.x in MEASURES or figure.x in spec.measures]
     for metric in [*used, *(number.metric for number in spec.numbers)]:
@@ -311,8 +332,8 @@ def _check(spec: Spec) -> None:
             registry.create(algorithm.name, **algorithm.parameters)
         _build(JobLimits, algorithm.limits, f"limits of {algorithm.name}")
     for table in spec.tables:
-        for row, numbers in table.printed.items():
-            if len(numbers) != len(table.printed_columns):
+        for row, printed in table.printed.items():
+            if len(printed) != len(table.printed_columns):
                 raise FormatError(f"table {table.id}", f"{row} has not one printed number for each printed column")
     named = [algorithm.name for algorithm in spec.algorithms]
     for name, view in spec.views.items():
@@ -349,8 +370,21 @@ def _value(kind: Any, value: Any, where: str) -> Any:
         return {key: _value(parts[1], each, f"{where}.{key}") for key, each in value.items()}
     if origin is types.UnionType:
         return _value(parts[0], value, where)
-    if kind is Any or (kind is float and type(value) in (int, float)):
-        return value
-    if origin is None and type(value) is kind:
-        return value
+    if kind is Any:
+        return _plain(value, where)
+    is_of_kind = type(value) is kind or (kind is float and type(value) is int)
+    if origin is None and is_of_kind and not (isinstance(value, float) and math.isnan(value)):
+        return _plain(value, where)
     raise FormatError(where, f"{getattr(kind, '__name__', kind)} is needed, not {value!r}")
+
+
+def _plain(value: Any, where: str, depth: int = 0) -> Any:
+    """A value of any kind that JSON has too: no dates, no integers of more than 64 bits, no deep nesting."""
+    if depth > MAX_DEPTH:
+        raise FormatError(where, f"nested more than {MAX_DEPTH} deep")
+    if isinstance(value, (list, dict)):
+        for each in value.values() if isinstance(value, dict) else value:
+            _plain(each, where, depth + 1)
+    elif type(value) not in (str, int, float, bool) or (type(value) is int and abs(value) > _MAX_INTEGER):
+        raise FormatError(where, f"texts, numbers and truth values are needed, not {value!r}")
+    return value

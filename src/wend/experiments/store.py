@@ -2,6 +2,7 @@
 
     <folder>/store.json         what the folder is: experiment and schema version
     <folder>/jobs/<id>.parquet  one row: the job, what it measured, and everything needed to repeat it
+    <folder>/lock               held by the runner that works on it
 
 A file is written aside and renamed, so that it is there whole or not at all: what is there is what is done.
 """
@@ -9,8 +10,8 @@ A file is written aside and renamed, so that it is there whole or not at all: wh
 from __future__ import annotations
 
 import io
-import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,16 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from wend.errors import FormatError, VersionError
-from wend.files import replacing
+from wend.errors import FormatError, ParameterError, VersionError
+from wend.files import UNPACKED_RATIO, parse_json, read_bytes, replacing, to_json
 
 SCHEMA = 1
+
+_LABEL_BYTES = 2**16            # of store.json, at most
+_ROW_BYTES = 2**20              # of one result, at most
+_MEMORY_BYTES = 400 * 2**20     # that a query may take; more if the files are large
+_REMEDY = "remove it and run again"
+_SQL_TYPES = {pa.string(): "VARCHAR", pa.int64(): "BIGINT", pa.float64(): "DOUBLE"}
 
 Row = dict[str, Any]
 
@@ -67,18 +74,18 @@ class Store:
             if store.folder.exists() and any(store.folder.iterdir()):
                 raise FormatError(store.folder, "not a results folder (no store.json), and not empty")
             with replacing(store._label) as file:
-                file.write(json.dumps({"experiment": experiment, "schema": SCHEMA}).encode())
+                file.write(to_json({"experiment": experiment, "schema": SCHEMA}).encode())
         store.check(experiment)
         return store
 
     def check(self, experiment: str) -> None:
         """Refuse a folder of another experiment or another schema; nothing in it is touched."""
+        if not self._label.exists():
+            raise FormatError(self.folder, "there are no results here; run `wend bench` first")
         try:
-            label = json.loads(self._label.read_text())
+            label = parse_json(read_bytes(self._label, at_most=_LABEL_BYTES), self._label)
             schema, named = int(label["schema"]), str(label["experiment"])
-        except FileNotFoundError:
-            raise FormatError(self.folder, "there are no results here; run `wend bench` first") from None
-        except (ValueError, KeyError, TypeError) as error:
+        except (FormatError, ValueError, KeyError, TypeError) as error:
             raise FormatError(self._label, f"damaged ({error})") from None
         if schema != SCHEMA:
             found = f"results of schema {schema}, and this Wend writes {SCHEMA}"
@@ -86,6 +93,23 @@ class Store:
         if named != experiment:
             found = f"results of {named!r}, not of {experiment!r}"
             raise FormatError(self.folder, f"{found}: name another folder with --out")
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Work on the folder alone: a ParameterError if another process does. The lock goes with the process."""
+        with (self.folder / "lock").open("w") as file:
+            try:
+                import fcntl
+
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                another = "another `wend bench` is at work in this folder"
+                raise ParameterError(f"{self.folder}: {another}; wait for it, or name another one with --out") from None
+            except (ImportError, OSError):      # no locks on this system, or on this disk
+                pass
+            for half in self._jobs.glob(".*.part"):     # that a runner left which was killed while it wrote
+                half.unlink(missing_ok=True)
+            yield
 
     @property
     def _label(self) -> Path:
@@ -97,7 +121,7 @@ class Store:
 
     def done(self) -> set[str]:
         """The ids of all jobs that have a result."""
-        return {path.stem for path in self._jobs.glob("*.parquet")}
+        return {path.stem for path in self._jobs.glob("*.parquet") if path.is_file()}
 
     def put(self, row: Row) -> None:
         """Keep the result of a job."""
@@ -128,18 +152,41 @@ class Store:
 
     def results(self, ids: Iterable[str]) -> duckdb.DuckDBPyConnection:
         """A database with one table, `results`, of the jobs of these ids that are done."""
-        files = [str(self._jobs / f"{name}.parquet") for name in sorted(self.done() & set(ids))]
+        files = [self._jobs / f"{name}.parquet" for name in sorted(self.done() & set(ids))]
+        sizes = [file.stat().st_size for file in files]
+        for file, size in zip(files, sizes, strict=True):
+            if size > _ROW_BYTES:
+                raise FormatError(file, f"a result has one row, and this file {size:,} bytes: {_REMEDY}")
         database = duckdb.connect()
-        if files:
-            try:
-                database.execute("CREATE TABLE results AS SELECT * FROM read_parquet(?, union_by_name=true)", [files])
-            except duckdb.Error as error:
-                raise FormatError(self._jobs, f"a result is damaged; remove it and run again ({error})") from None
-        else:
-            columns = ", ".join(f'"{name}" {_sql_type(kind)}' for name, kind in COLUMNS.items())
-            database.execute(f"CREATE TABLE results ({columns})")
+        database.execute(f"SET memory_limit = '{max(_MEMORY_BYTES, UNPACKED_RATIO * sum(sizes)) // 2**20}MiB'")
+        database.execute("SET temp_directory = ''")
+        columns = ", ".join(f'"{name}" {_SQL_TYPES[kind]}' for name, kind in COLUMNS.items())
+        database.execute(f"CREATE TABLE results ({columns})")
+        if not files:
+            return database
+        most = len(files) + 1       # one row each; if there are more, one too many is enough to see it
+        try:
+            database.execute(
+                "CREATE OR REPLACE TABLE results AS SELECT * FROM read_parquet(?, union_by_name=true) LIMIT ?",
+                [[str(file) for file in files], most],
+            )
+            found = database.execute("SELECT column_name, column_type FROM (DESCRIBE results)").fetchall()
+            ids = [name for (name,) in database.execute("SELECT id FROM results").fetchall()]
+        except duckdb.Error as error:
+            told = " ".join(str(error).split())
+            raise FormatError(self._jobs, f"a result is damaged: {_REMEDY} ({told})") from None
+        if sorted(map(str, ids)) != [file.stem for file in files] or not _is_of_results(dict(found)):
+            raise FormatError(next(filter(_is_damaged, files), self._jobs), f"not the result of a job: {_REMEDY}")
         return database
 
 
-def _sql_type(kind: pa.DataType) -> str:
-    return {pa.string(): "VARCHAR", pa.int64(): "BIGINT", pa.float64(): "DOUBLE"}[kind]
+def _is_of_results(types: dict[str, str]) -> bool:
+    """Whether a table has the columns of every row, and only numbers besides."""
+    wanted = dict.fromkeys(types, "DOUBLE") | {name: _SQL_TYPES[kind] for name, kind in COLUMNS.items()}
+    return types == wanted
+
+
+def _is_damaged(file: Path) -> bool:
+    about = pq.ParquetFile(file)
+    types = {field.name: _SQL_TYPES.get(field.type, "") for field in about.schema_arrow}
+    return about.metadata.num_rows != 1 or not _is_of_results(types) or about.read(["id"])["id"][0].as_py() != file.stem

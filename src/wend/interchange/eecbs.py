@@ -22,7 +22,7 @@ _AGENT = re.compile(r"Agent ([0-9]{1,9}):\s*")
 
 def read(file: TextIO, path: str | Path) -> Plan:
     """Read the plan; a file that holds none is a FormatError."""
-    paths: list[NDArray[np.int64]] = []
+    paths: list[NDArray[np.int32]] = []
     for number, line in numbered_lines(file, path):
         agent = _AGENT.match(line)
         if not agent:

@@ -13,12 +13,13 @@ by field.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TextIO
 
 from wend.errors import FormatError, UnknownNameError
-from wend.files import replacing
+from wend.files import opened, replacing
 from wend.interchange import eecbs, lacam, tracker, yaml
 from wend.interchange.plan import Plan
 from wend.interchange.reading import EXCERPT, LIMIT_BYTES, numbered_lines
@@ -35,23 +36,16 @@ _READERS = {eecbs.SIGN: eecbs.read, lacam.SIGN: lacam.read, yaml.SIGN: yaml.read
 
 def read_plan(path: str | Path) -> Plan:
     """Read a plan in any of the formats; a file that holds none, or a damaged one, is a FormatError."""
-    source = Path(path)
-    try:
-        if source.stat().st_size > LIMIT_BYTES:
-            raise FormatError(path, f"the file is larger than {LIMIT_BYTES} bytes, the most that is read as a plan")
-        if not source.is_file():        # a device would never end
-            raise FormatError(path, "this is not a file")
-        with source.open(encoding="utf-8-sig") as file:
+    with opened(path, at_most=LIMIT_BYTES) as binary, io.TextIOWrapper(binary, encoding="utf-8-sig") as file:
+        try:
             number, line = next(numbered_lines(file, path), (1, ""))
             read = _reader_of(line, path, number)
             file.seek(0)
             return read(file, path)
-    except FileNotFoundError:
-        raise FormatError(path, "there is no such file") from None
-    except UnicodeDecodeError:
-        raise FormatError(path, "not a plan: it is not text in UTF-8") from None
-    except OSError as error:
-        raise FormatError(path, f"cannot be read ({error})") from None
+        except UnicodeDecodeError:
+            raise FormatError(path, "not a plan: it is not text in UTF-8") from None
+        except OSError as error:
+            raise FormatError(path, f"cannot be read: {error.strerror or error}") from None
 
 
 def _reader_of(line: str, path: str | Path, number: int) -> Callable[[TextIO, str | Path], Plan]:

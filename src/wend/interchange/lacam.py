@@ -23,8 +23,8 @@ _TICK = re.compile(r"([0-9]{1,9}):")
 def read(file: TextIO, path: str | Path) -> Plan:
     """Read the plan; a file that holds none is a FormatError."""
     meta: dict[str, str] = {}
-    listed: dict[str, NDArray[np.int64]] = {}
-    rows: list[NDArray[np.int64]] = []
+    listed: dict[str, NDArray[np.int32]] = {}
+    rows: list[NDArray[np.int32]] = []
     agents: int | None = None       # as the first line with agents says; the others must agree
     for number, line in numbered_lines(file, path):
         key, equals, value = line.partition("=")

@@ -19,7 +19,7 @@ class Plan:
     """Where every agent is at every tick, as a file says."""
 
     format: str                         # lacam | eecbs | yaml
-    positions: NDArray[np.int64]        # [ticks + 1, agents, 2] (x, y); may be off any map
+    positions: NDArray[np.int32]        # [ticks + 1, agents, 2] (x, y); may be off any map
     starts: list[Point] | None          # what the file's header says, None where the format has no such field
     goals: list[Point] | None
     meta: dict[str, str]                # what else the header says, word for word

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from wend.errors import FormatError
 from wend.maps.terrain import Point
 
-LIMIT_BYTES = 256 * 2**20       # a larger file is refused
+LIMIT_BYTES = 128 * 2**20       # a larger file is refused
 _LIMIT_LINES = 2**20            # ticks of a log, agents of a path file: each is an array of its own while reading
-_LIMIT_PLACES = 2**26           # agents times ticks; short paths are filled up, so a small file can ask for much
+_LIMIT_LETTERS = 2**22          # of one line: 400,000 places and more
+_LIMIT_PLACES = 2**25           # agents times ticks; short paths are filled up, so a small file can ask for much
 EXCERPT = 24                    # letters of a stranger's file that an error repeats
 
 _NUMBER = r"-?[0-9]{1,9}"       # more digits are no place on any map, and no work for int()
@@ -25,14 +26,18 @@ _PLACES = {separator: re.compile(rf"(?:\({_NUMBER},{_NUMBER}\){separator})*+") f
 
 def numbered_lines(file: TextIO, path: str | Path) -> Iterator[tuple[int, str]]:
     """The lines that are not blank, with their numbers."""
-    for number, line in enumerate(file, 1):
+    number = 0
+    while line := file.readline(_LIMIT_LETTERS + 1):
+        number += 1
         if number > _LIMIT_LINES:
             raise FormatError(path, f"more than {_LIMIT_LINES} lines, the most that are read as a plan", line=number)
+        if len(line) > _LIMIT_LETTERS:
+            raise FormatError(path, f"a line of more than {_LIMIT_LETTERS} letters", line=number)
         if line.strip():
             yield number, line.strip()
 
 
-def parse_places(text: str, separator: str, what: str, path: str | Path, line: int) -> NDArray[np.int64]:
+def parse_places(text: str, separator: str, what: str, path: str | Path, line: int) -> NDArray[np.int32]:
     """Read pairs of numbers, each followed by the separator, which may be missing after the last."""
     if not text.endswith(separator):
         text += separator
@@ -45,7 +50,7 @@ def parse_places(text: str, separator: str, what: str, path: str | Path, line: i
             line=line,
         )
     numbers = text.replace(separator, ",").translate({ord("("): None, ord(")"): None})
-    return np.fromstring(numbers.rstrip(","), dtype=np.int64, sep=",").reshape(-1, 2)
+    return np.fromstring(numbers.rstrip(","), dtype=np.int32, sep=",").reshape(-1, 2)
 
 
 def parse_integer(text: str, what: str, path: str | Path, line: int) -> int:
@@ -55,18 +60,18 @@ def parse_integer(text: str, what: str, path: str | Path, line: int) -> int:
     return int(text)
 
 
-def filled(paths: list[NDArray[np.int64]], path: str | Path) -> NDArray[np.int64]:
+def filled(paths: list[NDArray[np.int32]], path: str | Path) -> NDArray[np.int32]:
     """Put paths of several lengths into one array, in which an agent stays at its last place."""
     ticks = max(len(places) for places in paths)
     if ticks * len(paths) > _LIMIT_PLACES:
         raise FormatError(path, f"{len(paths)} agents for {ticks} ticks are more than {_LIMIT_PLACES} places")
-    positions = np.empty((ticks, len(paths), 2), dtype=np.int64)
+    positions = np.empty((ticks, len(paths), 2), dtype=np.int32)
     for agent, places in enumerate(paths):
         positions[: len(places), agent] = places
         positions[len(places) :, agent] = places[-1]
     return positions
 
 
-def as_points(places: NDArray[np.int64] | None) -> list[Point] | None:
+def as_points(places: NDArray[np.int32] | None) -> list[Point] | None:
     """The places as pairs; None stays None."""
     return None if places is None else [(x, y) for x, y in places.tolist()]

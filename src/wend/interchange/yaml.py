@@ -38,7 +38,7 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 def read(file: TextIO, path: str | Path) -> Plan:
     """Read the plan; a file that holds none is a FormatError."""
     meta: dict[str, str] = {}
-    paths: dict[int, NDArray[np.int64]] = {}
+    paths: dict[int, NDArray[np.int32]] = {}
     source = _Events(file, path)
     source.take(StreamStartEvent, "a YAML file")
     source.take(DocumentStartEvent, "a YAML document")
@@ -64,7 +64,7 @@ def read(file: TextIO, path: str | Path) -> Plan:
     return Plan("yaml", filled([paths[agent] for agent in range(len(paths))], path), None, None, meta)
 
 
-def _path_of(source: _Events, name: str) -> NDArray[np.int64]:
+def _path_of(source: _Events, name: str) -> NDArray[np.int32]:
     """Read the list of places of one agent."""
     numbers: list[int] = []
     for tick, _ in enumerate(source.sequence(f"the places of {name}")):
@@ -81,7 +81,7 @@ def _path_of(source: _Events, name: str) -> NDArray[np.int64]:
         numbers += (place["x"], place["y"])
     if not numbers:
         raise source.error(f"{name} has no place")
-    return np.array(numbers, dtype=np.int64).reshape(-1, 2)
+    return np.array(numbers, dtype=np.int32).reshape(-1, 2)
 
 
 class _Events:

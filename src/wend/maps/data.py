@@ -15,15 +15,14 @@ import os
 import re
 import shutil
 import tempfile
-import zipfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from wend.errors import DataError, FormatError, UnknownNameError
-from wend.files import ZIP_ERRORS, replacing
+from wend.files import opened_zip, replacing
 from wend.maps.download import Progress, download
-from wend.maps.movingai import read_entry
+from wend.maps.movingai import MAX_ZIP_BYTES, parse_map, parse_scen, read_map, read_scen, read_zipped
 
 MOVINGAI_URL = "https://movingai.com/benchmarks"
 
@@ -33,7 +32,7 @@ KNOWN_SETS = {
     for name in ("bg512", "bgmaps", "da2", "dao", "maze", "random", "room", "sc1", "street", "wc3maps512")
 } | {"mapf": ("mapf-map.zip", "mapf-scen-random.zip")}
 
-MAX_ZIP_BYTES = 2 * 2**30       # of one zip, packed (a download) as well as unpacked (its entries together)
+MAX_UNPACKED_BYTES = 2 * 2**30      # of the entries of one zip together
 
 # What a name may leave out or carry: `lak506d` also stands for `lak506d.map.scen`.
 _NAME_ENDS = {".map": r"\.map$", ".scen": r"(\.map)?(\.scen)?$"}
@@ -114,10 +113,10 @@ def _entries(file: Path) -> list[str]:
         entries = [path.relative_to(file).as_posix() for path in file.rglob("*") if path.is_file()]
     else:
         try:
-            with zipfile.ZipFile(file) as archive:
+            with opened_zip(file, at_most=MAX_ZIP_BYTES) as archive:
                 entries = archive.namelist()
-        except ZIP_ERRORS as error:
-            raise DataError(f"{file} is not a readable zip ({error}): add it again, or remove it") from error
+        except FormatError as error:
+            raise DataError(f"{file} {error.reason}: add it again, or remove it") from error
     return sorted(filter(_is_wanted, entries))
 
 
@@ -163,7 +162,8 @@ def _find(name: str, extension: str, kind: str) -> str:
 def add(source: str | Path) -> DataSet:
     """Copy a zip or a folder of maps and scenarios into the data folder; return the set that it now belongs to.
 
-    A zip keeps its name, and a folder becomes the set of its name. Whatever had that name before is replaced.
+    Every map and scenario is read first. A zip keeps its name, and a folder becomes the set of its name. A zip of that
+    name is replaced, and so are the maps and scenarios of a folder of that name; its other files stay.
     """
     path = Path(os.path.abspath(source))        # so that `.` and `maps/..` have a name
     if path.name.startswith(".") or not path.name:
@@ -180,26 +180,31 @@ def add(source: str | Path) -> DataSet:
 
 
 def _check_zip(path: Path) -> None:
-    """Read all of a zip once: checksums, names, sizes, and whether there is anything in it for us."""
+    """Read all of a zip once: checksums, names, sizes, and its maps and scenarios, of which there must be one."""
     try:
-        with zipfile.ZipFile(path) as archive:
+        with opened_zip(path, at_most=MAX_ZIP_BYTES) as archive:
             entries = archive.infolist()
             unpacked = sum(entry.file_size for entry in entries)
-            if unpacked > MAX_ZIP_BYTES:
-                raise DataError(f"{path.name} unpacks to {unpacked} bytes, over the limit of {MAX_ZIP_BYTES}")
+            if unpacked > MAX_UNPACKED_BYTES:
+                raise DataError(f"{path.name} unpacks to {unpacked} bytes, over the limit of {MAX_UNPACKED_BYTES}")
             for entry in entries:
-                read_entry(archive, entry)
+                content = read_zipped(archive, entry)
+                if _is_wanted(entry.filename):
+                    parse = parse_map if entry.filename.lower().endswith(".map") else parse_scen
+                    parse(content, f"{path.name}/{entry.filename}")
     except FormatError as error:
-        raise DataError(f"the zip is damaged or unsafe: {error}") from error
-    except ZIP_ERRORS as error:
-        raise DataError(f"{path.name} is not a readable zip: {error}") from error
+        is_of_zip = error.source == str(path)       # and not of an entry
+        told = f"{path.name} {error.reason}" if is_of_zip else f"the zip is damaged or unsafe: {error}"
+        raise DataError(told) from error
     if not any(_is_wanted(entry.filename) for entry in entries):
         raise DataError(f"{path.name} holds no .map and no .scen file")
 
 
 def _add_zip(path: Path) -> DataSet:
-    with path.open("rb") as original, replacing(data_folder() / path.name) as copy:
-        shutil.copyfileobj(original, copy)
+    target = data_folder() / path.name
+    if not _is_same(path, target):
+        with path.open("rb") as original, replacing(target) as copy:
+            shutil.copyfileobj(original, copy)
     name = _set_name(path)
     return _describe(name, _files_by_set()[name])
 
@@ -208,23 +213,49 @@ def _add_folder(path: Path) -> DataSet:
     entries = _entries(path)
     if not entries:
         raise DataError(f"{path} holds no .map and no .scen file")
+    _check_folder(path, entries)
     target = data_folder() / path.name
-    data_folder().mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=data_folder(), prefix=f".{path.name}.") as name:
-        new, old = Path(name) / "new", Path(name) / "old"
-        for entry in entries:
-            copy = new / entry
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path / entry, copy)
-        try:
-            if target.exists():
-                target.rename(old)
-            new.rename(target)
-        except BaseException:       # an interrupt too: with the temporary folder, the old files would go
-            if old.exists() and not target.exists():
-                old.rename(target)
-            raise
+    if not _is_same(path, target):
+        data_folder().mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=data_folder(), prefix=".adding.") as name:
+            new, old = Path(name) / "new", Path(name) / "old"
+            for entry in entries:
+                (new / entry).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path / entry, new / entry)
+            if target.is_dir():
+                for entry in _other_files(target):
+                    (new / entry).parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copy2(target / entry, new / entry, follow_symlinks=False)
+            try:
+                if target.exists():
+                    target.rename(old)
+                new.rename(target)
+            except BaseException:       # an interrupt too: with the temporary folder, the old files would go
+                if old.exists() and not target.exists():
+                    old.rename(target)
+                raise
     return _describe(path.name, _files_by_set()[path.name])
+
+
+def _check_folder(path: Path, entries: Iterable[str]) -> None:
+    """Read all maps and scenarios of a folder. A link is refused, since it may lead to any file of this machine."""
+    for entry in entries:
+        if (path / entry).resolve() != path.resolve() / entry:
+            raise DataError(f"{path / entry} is a symbolic link, or below one: put the file itself there")
+        try:
+            (read_map if entry.lower().endswith(".map") else read_scen)(path / entry)
+        except FormatError as error:
+            raise DataError(f"the folder cannot be added: {error}") from error
+
+
+def _other_files(folder: Path) -> list[str]:
+    """The files of a set's folder that are no maps and no scenarios: notes, licences."""
+    files = (path for path in folder.rglob("*") if path.is_file() or path.is_symlink())
+    return [entry for entry in (path.relative_to(folder).as_posix() for path in files) if not _is_wanted(entry)]
+
+
+def _is_same(path: Path, target: Path) -> bool:
+    return target.exists() and path.samefile(target)
 
 
 # --- fetching --------------------------------------------------------------------------------------------------------

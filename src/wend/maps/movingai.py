@@ -3,7 +3,8 @@
 A source is the path of a file, or a path that leads through a zip of the site as if it were a folder
 (`bg512-map.zip/AR0414SR.map`); entries are read in memory and never extracted. Whatever is wrong with a file ends in a
 `FormatError` that names file, line and reason. Numbers in a header are trusted only after the rows have been counted,
-so a header cannot make Wend allocate more than the file itself holds.
+so a header cannot make Wend allocate more than the file itself holds. A map for which the machine has too little memory
+is refused when its header has been read.
 
 `docs/formats/movingai.md` describes the formats field by field.
 """
@@ -11,22 +12,30 @@ so a header cannot make Wend allocate more than the file itself holds.
 from __future__ import annotations
 
 import difflib
+import io
 import math
 import os
 import re
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import NoReturn
+from typing import BinaryIO, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wend.errors import FormatError, MapError, ParameterError, ProblemError
-from wend.files import ZIP_ERRORS, replacing
+from wend.files import opened, opened_zip, read_entry, replacing
+from wend.maps.memory import MAX_CELLS, require_memory
 from wend.maps.terrain import BLOCKED_LETTERS, PASSABLE_LETTERS, Point
 
+MAX_ZIP_BYTES = 2 * 2**30       # of a whole zip, packed
 MAX_ENTRY_BYTES = 64 * 2**20    # of one zip entry, unpacked: a map of 8000 x 8000, and no zip bomb
+MAX_MAP_BYTES = 2 * MAX_CELLS   # of a .map file: even narrow rows with Windows line ends are few bytes per cell
+MAX_SCEN_BYTES = 16 * 2**20     # of a .scen file: some 300,000 rows
+_HEADER_BYTES = 2**16           # within which the rows of a map begin
 
 # `#` is a wall in Wend's own drawings, but no letter of the format.
 _PASSABLE = PASSABLE_LETTERS.encode()
@@ -82,20 +91,22 @@ class Scenario:
 
 def read_map(source: str | Path) -> NDArray[np.bool_]:
     """Read a `.map`: rows of booleans, True where a unit may stand."""
-    return parse_map(read_bytes(source), str(source))
+    with _opened(source, at_most=MAX_MAP_BYTES) as file:
+        beginning = file.read(_HEADER_BYTES)
+        header = _parse_header(beginning, str(source))
+        require_memory(header.width, header.height, source=source)
+        return _parse_rows(beginning[header.bytes :] + file.read(), header, str(source))
 
 
 def parse_map(data: bytes, name: str) -> NDArray[np.bool_]:
     """Parse the bytes of a `.map`; `name` is what errors call it."""
-    width, height, header_lines, body = _parse_header(data, name)
-    body = body.replace(b"\r\n", b"\n").rstrip(b"\r\n")
-    if len(body) != height * (width + 1) - 1:
-        _explain_rows(body, width, height, header_lines, name)
-    rows = np.frombuffer(body.translate(_MEANING) + bytes([_NEWLINE]), dtype=np.uint8).reshape(height, width + 1)
-    free: NDArray[np.bool_] = rows[:, :width] == _FREE
-    if not (np.all(rows[:, width] == _NEWLINE) and np.all(free | (rows[:, :width] == _WALL))):
-        _explain_rows(body, width, height, header_lines, name)
-    return free
+    header = _parse_header(data[:_HEADER_BYTES], name)
+    return _parse_rows(data[header.bytes :], header, name)
+
+
+def parse_rows(body: bytes, width: int, height: int, name: str) -> NDArray[np.bool_]:
+    """Parse rows of letters without a header; `name` is what errors call them."""
+    return _parse_rows(body, _Header(width, height, 0, 0), name)
 
 
 def write_map(passable: ArrayLike, path: str | Path) -> None:
@@ -111,26 +122,33 @@ def write_map(passable: ArrayLike, path: str | Path) -> None:
         file.write(rows.tobytes())
 
 
-def _parse_header(data: bytes, name: str) -> tuple[int, int, int, bytes]:
-    """Width, height, the number of lines of the header, and what follows it."""
+class _Header(NamedTuple):
+    width: int
+    height: int
+    lines: int
+    bytes: int
+
+
+def _parse_header(data: bytes, name: str) -> _Header:
+    """The header at the beginning of a map."""
     if not data.strip():
         raise FormatError(name, "the file is empty")
     header: dict[bytes, tuple[bytes, int]] = {}     # key -> value and its line
-    line, rest = 0, data
-    while rest:
-        content, _, rest = rest.partition(b"\n")
+    line, at = 0, 0
+    while at < len(data):
+        end = data.find(b"\n", at) + 1 or len(data)
+        content, at = data[at:end], end
         line += 1
         words = content.split()
         if words == [b"map"]:
             missing = [key.decode() for key in _HEADER_KEYS if key not in header]
             if missing:
                 raise FormatError(name, f"the header lacks {' and '.join(missing)}", line=line)
-            kind, at = header[b"type"]
+            kind, of_kind = header[b"type"]
             if kind != b"octile":
-                raise FormatError(name, f"unknown map type {_shown(kind)}; only 'octile' is known", line=at)
-            width, at = header[b"width"]
-            height, below = header[b"height"]
-            return _number(width, "width", 1, name, at), _number(height, "height", 1, name, below), line, rest
+                raise FormatError(name, f"unknown map type {_shown(kind)}; only 'octile' is known", line=of_kind)
+            width, height = (_number(*header[key.encode()], key, 1, name) for key in ("width", "height"))
+            return _Header(width, height, line, at)
         if len(words) != 2 or words[0] not in _HEADER_KEYS:
             expected = "'type octile', 'height N', 'width N' or 'map'"
             raise FormatError(name, f"a header line is {expected}, not {_shown(content.strip())}", line=line)
@@ -140,21 +158,36 @@ def _parse_header(data: bytes, name: str) -> tuple[int, int, int, bytes]:
     raise FormatError(name, "the file ends inside the header: the line 'map' and the rows are missing", line=line)
 
 
-def _explain_rows(body: bytes, width: int, height: int, header_lines: int, name: str) -> NoReturn:
+def _parse_rows(body: bytes, header: _Header, name: str) -> NDArray[np.bool_]:
+    width, height = header.width, header.height
+    if b"\r" in body:
+        body = body.replace(b"\r\n", b"\n")
+    length = height * (width + 1) - 1
+    if len(body) < length or body[length:].strip(b"\r\n"):
+        _explain_rows(body, header, name)
+    meaning = body[:length].translate(_MEANING) + bytes([_NEWLINE])
+    rows = np.frombuffer(meaning, dtype=np.uint8).reshape(height, width + 1)
+    free: NDArray[np.bool_] = rows[:, :width] == _FREE
+    if not (np.all(rows[:, width] == _NEWLINE) and np.all(free | (rows[:, :width] == _WALL))):
+        _explain_rows(body, header, name)
+    return free
+
+
+def _explain_rows(body: bytes, header: _Header, name: str) -> NoReturn:
     """Find the first thing wrong with rows that failed the quick check."""
-    lines = body.split(b"\n") if body else []
-    for y, row in enumerate(lines):
-        line = header_lines + 1 + y
-        if y == height:
-            raise FormatError(name, f"more rows than the {height} that the header announces", line=line)
+    y = 0
+    for y, content in enumerate(io.BytesIO(body.rstrip(b"\r\n")), 1):
+        row, line = content.removesuffix(b"\n"), header.lines + y
+        if y > header.height:
+            raise FormatError(name, f"more rows than the {header.height} that the header announces", line=line)
         x = row.translate(_MEANING).find(_UNKNOWN)
         if x >= 0:
             known = f"({PASSABLE_LETTERS} are passable, {_BLOCKED.decode()} blocked)"
             raise FormatError(name, f"column {x + 1} holds {_letter(row[x])}, no terrain letter {known}", line=line)
-        if len(row) != width:
-            raise FormatError(name, f"the row has {len(row)} cells, the header says width {width}", line=line)
-    reason = f"the map is truncated: {len(lines)} rows, the header says height {height}"
-    raise FormatError(name, reason, line=header_lines + len(lines))
+        if len(row) != header.width:
+            raise FormatError(name, f"the row has {len(row)} cells, the header says width {header.width}", line=line)
+    reason = f"the map is truncated: {y} rows, the header says height {header.height}"
+    raise FormatError(name, reason, line=header.lines + y)
 
 
 # --- scenarios -----------------------------------------------------------------------------------------------------
@@ -162,7 +195,8 @@ def _explain_rows(body: bytes, width: int, height: int, header_lines: int, name:
 
 def read_scen(source: str | Path) -> Scenario:
     """Read a `.scen`; its name is the file's, without folders and extension."""
-    return parse_scen(read_bytes(source), str(source))
+    with _opened(source, at_most=MAX_SCEN_BYTES) as file:
+        return parse_scen(file.read(), str(source))
 
 
 def parse_scen(data: bytes, name: str) -> Scenario:
@@ -175,13 +209,13 @@ def parse_scen(data: bytes, name: str) -> Scenario:
         line = text.count(b"\n", 0, odd.start()) + 1
         column = odd.start() - text.rfind(b"\n", 0, odd.start())
         raise FormatError(name, f"column {column} holds {_letter(odd[0][0])}, not text", line=line)
-    lines = text.split(b"\n")
-    versioned = lines[0].split()[:1] == [b"version"]
-    if versioned and lines[0].split()[1:] not in ([b"1"], [b"1.0"]):
-        raise FormatError(name, f"{_shown(lines[0])}: only 'version 1' is known", line=1)
+    first, _, _ = text.partition(b"\n")
+    versioned = first.split()[:1] == [b"version"]
+    if versioned and first.split()[1:] not in ([b"1"], [b"1.0"]):
+        raise FormatError(name, f"{_shown(first)}: only 'version 1' is known", line=1)
     rows = [
         _parse_row(content, versioned, name, line)
-        for line, content in enumerate(lines, start=1)
+        for line, content in enumerate(io.BytesIO(text), start=1)
         if not (versioned and line == 1)
     ]
     return Scenario(Path(name).name.removesuffix(".scen").removesuffix(".map"), tuple(rows))
@@ -213,11 +247,11 @@ def _parse_row(content: bytes, versioned: bool, name: str, line: int) -> Scenari
     value = dict(zip(expected, fields, strict=True))
     width = height = None
     if versioned:
-        width = _number(value["width"], "width", 1, name, line)
-        height = _number(value["height"], "height", 1, name, line)
+        width = _number(value["width"], line, "width", 1, name)
+        height = _number(value["height"], line, "height", 1, name)
     points: list[Point] = []
     for end in ("start", "goal"):
-        x, y = (_number(value[f"{end} {axis}"], f"{end} {axis}", 0, name, line) for axis in "xy")
+        x, y = (_number(value[f"{end} {axis}"], line, f"{end} {axis}", 0, name) for axis in "xy")
         if width is not None and height is not None and not (x < width and y < height):
             raise FormatError(name, f"the {end} ({x}, {y}) is off the map, which is {width} x {height}", line=line)
         points.append((x, y))
@@ -225,14 +259,14 @@ def _parse_row(content: bytes, versioned: bool, name: str, line: int) -> Scenari
     if not math.isfinite(optimal):
         reason = f"optimal is {_shown(value['optimal'])}; it must be a finite number, at least 0"
         raise FormatError(name, reason, line=line)
-    bucket = _number(value["bucket"], "bucket", 0, name, line)
+    bucket = _number(value["bucket"], line, "bucket", 0, name)
     return ScenarioRow(bucket, value["map"].decode("ascii"), width, height, points[0], points[1], optimal)
 
 
 # --- what both share -----------------------------------------------------------------------------------------------
 
 
-def _number(field: bytes, what: str, least: int, name: str, line: int) -> int:
+def _number(field: bytes, line: int, what: str, least: int, name: str) -> int:
     digits = field.lstrip(b"0")
     if not field.isdigit() or len(digits) > _MOST_DIGITS or int(digits or b"0") < least:
         reason = f"{what} is {_shown(field)}; it must be a whole number from {least} to {10**_MOST_DIGITS - 1}"
@@ -255,20 +289,18 @@ def _letter(byte: int) -> str:
 # --- files and zips ------------------------------------------------------------------------------------------------
 
 
-def read_bytes(source: str | Path) -> bytes:
-    """The contents of a file, or of an entry of a zip on the path."""
+@contextmanager
+def _opened(source: str | Path, *, at_most: int) -> Iterator[BinaryIO]:
+    """A file, or an entry of a zip on the path, to read."""
     path = Path(source)
     inside = split_zip(path)
     if inside:
-        return _read_from_zip(*inside)
-    try:
-        if path.exists() and not path.is_file():
-            raise FormatError(source, "is a folder or a device, not a file")
-        if path.suffix.lower() == ".zip" and path.is_file():
-            raise FormatError(source, "is a whole zip; name the entry too, as in SET-map.zip/NAME.map")
-        return path.read_bytes()
-    except (OSError, ValueError) as error:      # ValueError: a NUL in the path
-        raise FormatError(source, f"cannot be read: {getattr(error, 'strerror', None) or error}") from error
+        yield io.BytesIO(_read_from_zip(*inside, at_most=at_most))
+        return
+    if path.suffix.lower() == ".zip" and path.is_file():
+        raise FormatError(source, "is a whole zip; name the entry too, as in SET-map.zip/NAME.map")
+    with opened(path, at_most=at_most) as file:
+        yield file
 
 
 def split_zip(path: Path) -> tuple[Path, str] | None:
@@ -279,19 +311,10 @@ def split_zip(path: Path) -> tuple[Path, str] | None:
     return None
 
 
-def read_entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
+def read_zipped(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, *, at_most: int = MAX_ENTRY_BYTES) -> bytes:
     """Read one entry, checksum included; refuse names that lead out of the zip, and sizes over the limit."""
-    source = f"{archive.filename}/{info.filename}"
-    _refuse_unsafe(info.filename, source)
-    if info.file_size > MAX_ENTRY_BYTES:
-        raise FormatError(source, f"unpacks to {info.file_size} bytes, over the limit of {MAX_ENTRY_BYTES}")
-    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise FormatError(source, "is packed by a method other than deflate; pack the zip anew")
-    try:
-        with archive.open(info) as file:
-            return file.read(info.file_size + 1)    # bounded, for packed data may hold more than its header declares
-    except ZIP_ERRORS as error:
-        raise FormatError(source, f"cannot be unpacked: {error}") from error
+    _refuse_unsafe(entry.filename, f"{archive.filename}/{entry.filename}")
+    return read_entry(archive, entry, at_most=min(at_most, MAX_ENTRY_BYTES))
 
 
 def _refuse_unsafe(entry: str, source: str) -> None:
@@ -300,16 +323,12 @@ def _refuse_unsafe(entry: str, source: str) -> None:
         raise FormatError(source, "the entry's name leads out of the zip ('..', a backslash or an absolute path)")
 
 
-def _read_from_zip(path: Path, entry: str) -> bytes:
+def _read_from_zip(path: Path, entry: str, *, at_most: int) -> bytes:
     _refuse_unsafe(entry, f"{path}/{entry}")
-    try:
-        archive = zipfile.ZipFile(path)
-    except ZIP_ERRORS as error:
-        raise FormatError(path, f"is not a readable zip: {error}") from error
-    with archive:
+    with opened_zip(path, at_most=MAX_ZIP_BYTES) as archive:
         names = archive.namelist()
         if entry not in names:
-            close = difflib.get_close_matches(entry, names, n=3)
+            close = difflib.get_close_matches(entry, names[:10_000], n=3)
             hint = f"; it has {', '.join(close)}" if close else f" among its {len(names)}"
             raise FormatError(path, f"has no entry {entry!r}{hint}")
-        return read_entry(archive, archive.getinfo(entry))
+        return read_zipped(archive, archive.getinfo(entry), at_most=at_most)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -24,30 +25,46 @@ def load_passable(source: str | Path) -> NDArray[np.bool_]:
     The source is the path of a `.map` file, in a zip or not; a generator such as `rooms:seed=3`; or a name of the data
     folder such as `bg512/AR0414SR`. A file that exists comes before the other two.
     """
-    if _is_file(source):
-        return read_map(source)
-    if _GENERATOR.match(str(source)):
-        return draw_spec(str(source))
-    try:
-        return read_map(find_map(_as_name(source)))
-    except UnknownNameError as error:
-        tried = "It is no file, and no generator (kind: or kind:key=value,...)."
-        raise UnknownNameError(error.kind, error.name, error.known, hint=f"{tried} {error.hint}") from None
+    place = place_of_map(source)
+    return draw_spec(str(source)) if place is None else read_map(place)
 
 
 def load_scenario(source: str | Path) -> Scenario:
     """A scenario: the path of a `.scen` file, in a zip or not, or a name such as `mapf/den312d-random-1`."""
-    if _is_file(source):
-        return read_scen(source)
+    return read_scen(place_of_scenario(source))
+
+
+def place_of_map(source: str | Path) -> str | Path | None:
+    """Where a map lies, as a path that may lead into a zip; None if a generator draws it."""
+    if _exists(source):
+        return source
+    if _GENERATOR.match(str(source)):
+        return None
+    tried = "It is no file, and no generator (kind: or kind:key=value,...)."
+    return _found(find_map, source, tried)
+
+
+def place_of_scenario(source: str | Path) -> str | Path:
+    """Where a scenario lies, as a path that may lead into a zip."""
+    return source if _exists(source) else _found(find_scen, source, "It is no file.")
+
+
+def file_at(place: str | Path) -> Path:
+    """The file at a place: the place itself, or the zip that it leads into."""
+    inside = split_zip(Path(place))
+    return inside[0] if inside else Path(place)
+
+
+def _exists(source: str | Path) -> bool:
+    """Whether there is something other than a folder at this path, or a zip on it."""
     try:
-        return read_scen(find_scen(_as_name(source)))
+        return (os.path.exists(source) and not os.path.isdir(source)) or split_zip(Path(source)) is not None
+    except ValueError:      # a NUL in it
+        return False
+
+
+def _found(find: Callable[[str], str], source: str | Path, tried: str) -> str:
+    try:
+        return find(source.as_posix() if isinstance(source, Path) else source)
     except UnknownNameError as error:
-        raise UnknownNameError(error.kind, error.name, error.known, hint=f"It is no file. {error.hint}") from None
-
-
-def _is_file(source: str | Path) -> bool:
-    return os.path.isfile(source) or split_zip(Path(source)) is not None
-
-
-def _as_name(source: str | Path) -> str:
-    return source.as_posix() if isinstance(source, Path) else source
+        raise UnknownNameError(error.kind, error.name, error.known, hint=f"{tried} {error.hint}") from None

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from wend import metrics
-from wend.files import replacing
+from wend.files import replacing, to_json
 from wend.kernel import NO_CELL
 from wend.theme import stylesheet
 from wend.viewer.assets import join, static
@@ -46,7 +46,7 @@ def write_replay(trace: Trace, path: str | Path) -> None:
 
 def _in_script(content: dict[str, Any]) -> str:
     """JSON that may stand inside a script element: without `<`, no text in it can end the element."""
-    return json.dumps(content, separators=(",", ":")).replace("<", "\\u003c")
+    return to_json(content, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def _content(trace: Trace) -> dict[str, Any]:

@@ -54,8 +54,8 @@ class Referee:
         return found
 
 
-def judge_trace(trace: Trace) -> list[Violation]:
-    """Judge a whole run again, from its trace alone."""
+def judge_trace(trace: Trace, *, at_most: int = 10_000) -> list[Violation]:
+    """Judge a whole run again, from its trace alone; the search ends when so many violations are found."""
     grid = trace.grid.copy()
     judge = Judge(grid)
     cells = trace.positions()
@@ -65,6 +65,8 @@ def judge_trace(trace: Trace) -> list[Violation]:
     nowhere = np.full(trace.agents, NO_CELL, dtype=np.int32)
     found: list[Violation] = []
     for tick in range(trace.ticks + 1):
+        if len(found) >= at_most:
+            break
         # Between two ticks the map is edited, some agents leave and others appear, also where one has just left.
         stand = cells[tick].copy()
         for event in events.get(tick, ()):
@@ -79,4 +81,4 @@ def judge_trace(trace: Trace) -> list[Violation]:
             move = cells[tick + 1].copy()
             move[[event.agent for event in events.get(tick + 1, ()) if event.kind == "added"]] = NO_CELL
             found += judge.judge(tick + 1, stand, move)
-    return found
+    return found[:at_most]

@@ -7,8 +7,9 @@ field in docs/formats/trace.md.
 
 from __future__ import annotations
 
-import json
+import io
 import zipfile
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,9 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wend.errors import FormatError, MapError, VersionError
-from wend.files import ZIP_ERRORS, replacing
+from wend.files import opened_zip, parse_json, read_entry, replacing, to_json, unpacked_limit
 from wend.kernel import NO_CELL
 from wend.maps.grid import Grid
+from wend.maps.memory import require_memory
+from wend.maps.movingai import parse_rows
 from wend.maps.terrain import DX, DY, Point
 from wend.rules import OFF_MAP
 
@@ -30,7 +33,9 @@ MAJOR, MINOR = 1, 1
 WAIT = 0        # codes 1..8 are moves in direction code - 1
 ABSENT = 9      # the agent is not on the map in this tick
 
-_LIMIT_BYTES = 4 * 2**30    # an entry that unpacks to more than this is refused
+LIMIT_BYTES = 4 * 2**30            # of the file
+_LIMIT_TEXT_BYTES = 256 * 2**20     # of the header and of the events, unpacked
+_MOST = 2**31 - 1                   # ticks, agents, columns, rows
 _DATE = (1980, 1, 1, 0, 0, 0)
 
 
@@ -112,11 +117,11 @@ class Trace:
             "meta": self.meta,
         }
         lines = (
-            json.dumps({"tick": e.tick, "kind": e.kind, **({} if e.agent is None else {"agent": e.agent}), **e.data})
+            to_json({"tick": e.tick, "kind": e.kind, **({} if e.agent is None else {"agent": e.agent}), **e.data})
             for e in self.events
         )
         entries = {
-            "header.json": json.dumps(header, indent=1).encode(),
+            "header.json": to_json(header, indent=1).encode(),
             "map.txt": self.grid.to_text().encode("ascii"),
             "moves.bin": np.ascontiguousarray(self.moves, dtype=np.uint8).tobytes(),
             "events.jsonl": "".join(line + "\n" for line in lines).encode(),
@@ -125,87 +130,122 @@ class Trace:
         }
         with replacing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
             for name, data in entries.items():      # a fixed date: equal runs, equal bytes
-                archive.writestr(zipfile.ZipInfo(name, _DATE), data, zipfile.ZIP_DEFLATED)
+                archive.writestr(zipfile.ZipInfo(name, _DATE), data, _method(name, data))
 
     @classmethod
     def load(cls, path: str | Path) -> Trace:
         """Read a trace; FormatError if the file is not one, is damaged, or comes from a newer major version."""
-        try:
-            with zipfile.ZipFile(path) as archive:
-                return _read(archive, path)
-        except FileNotFoundError:
-            raise FormatError(path, "there is no such file") from None
-        except ZIP_ERRORS as error:
-            raise FormatError(path, f"not a Wend trace ({error})") from None
+        with opened_zip(path, at_most=LIMIT_BYTES) as archive:
+            return _read(archive, path)
+
+
+def _is_json(name: str) -> bool:
+    return name.endswith((".json", ".jsonl"))
+
+
+def _method(name: str, data: bytes) -> int:
+    """How an entry is packed. What deflates so well that a reader would take it for a bomb is stored."""
+    is_large = len(data) > unpacked_limit(0, is_json=_is_json(name))
+    if is_large and len(data) > unpacked_limit(len(zlib.compress(data)) // 2, is_json=_is_json(name)):
+        return zipfile.ZIP_STORED
+    return zipfile.ZIP_DEFLATED
 
 
 def _read(archive: zipfile.ZipFile, path: str | Path) -> Trace:
-    def entry(name: str) -> bytes:
+    def entry(name: str, at_most: int = _LIMIT_TEXT_BYTES) -> bytes:
         try:
-            if archive.getinfo(name).file_size > _LIMIT_BYTES:
-                raise FormatError(path, f"entry {name} is larger than {_LIMIT_BYTES} bytes")
-            return archive.read(name)
+            return read_entry(archive, archive.getinfo(name), at_most=at_most, is_json=_is_json(name))
         except KeyError:
             raise FormatError(path, f"not a Wend trace: entry {name} is missing") from None
-        except ZIP_ERRORS as error:
-            raise FormatError(path, f"entry {name} is damaged ({error})") from None
 
     def array(name: str, dtype: str, *shape: int) -> NDArray[Any]:
-        data = entry(name)
         wanted = int(np.dtype(dtype).itemsize) * int(np.prod(shape, dtype=object))
+        data = entry(name, wanted)
         if len(data) != wanted:
             raise FormatError(path, f"entry {name} holds {len(data)} bytes where {wanted} belong")
         return np.frombuffer(data, dtype=dtype).reshape(shape).astype(np.dtype(dtype).newbyteorder("="))
 
+    header = parse_json(entry("header.json"), f"{path}/header.json")
     try:
-        header = json.loads(entry("header.json"))
-        if header["format"] != FORMAT:
-            raise FormatError(path, f"the header says {header['format']!r}, not {FORMAT!r}")
-        major = int(str(header["version"]).split(".")[0])
-        if major > MAJOR:
-            raise VersionError(
-                path, f"written as version {header['version']}; this Wend reads up to {MAJOR}.x: please update it"
-            )
-        ticks, agents = int(header["ticks"]), int(header["agents"])
-        rows = entry("map.txt").decode("ascii")
-        grid = Grid.from_text(
-            rows, connectivity=header["connectivity"], corner_cutting=header["corner_cutting"]
-        )
-        if (grid.width, grid.height) != (header["width"], header["height"]):
-            raise FormatError(path, "map.txt is not of the size that the header says")
+        _check_version(header, path)
+        ticks, agents, width, height = (_count(header[name]) for name in ("ticks", "agents", "width", "height"))
+        require_memory(width, height, source=path)
+        rows = parse_rows(entry("map.txt", 2 * _MOST), width, height, f"{path}/map.txt")
+        grid = Grid(rows, connectivity=header["connectivity"], corner_cutting=header["corner_cutting"])
         moves = array("moves.bin", "|u1", ticks, agents)
         if moves.size and int(moves.max()) > ABSENT:
             raise FormatError(path, f"moves.bin holds the unknown code {int(moves.max())}")
-        events = [_event(line, grid, ticks) for line in entry("events.jsonl").decode().splitlines()]
-        if [e.agent for e in events if e.kind == "added"] != list(range(agents)):
-            raise FormatError(path, f"events.jsonl does not add the {agents} agents in order")
-        grouped = {agent for e in events if e.kind == "group" for agent in e.data["agents"]}
-        if strangers := ({e.agent for e in events} | grouped) - {None, *range(agents)}:
-            raise FormatError(path, f"events.jsonl tells of agents that were never added: {strangers}")
         plan_ms, expansions = array("plan_ms.bin", "<f8", ticks), array("expansions.bin", "<i8", ticks)
-        return Trace(grid, moves, events, plan_ms, expansions, dict(header["meta"]))
-    except (KeyError, TypeError, ValueError, MapError, AttributeError) as error:
+        if not np.isfinite(plan_ms).all():
+            raise FormatError(path, "plan_ms.bin holds what is not a number")
+        events = _events(entry("events.jsonl"), grid, ticks, agents, path)
+        return Trace(grid, moves, events, plan_ms, expansions, _meta(header["meta"]))
+    except (KeyError, TypeError, ValueError, MapError) as error:
         raise FormatError(path, f"not a valid Wend trace: {type(error).__name__}: {error}") from None
 
 
-def _event(line: str, grid: Grid, ticks: int) -> Event:
+def _check_version(header: Any, path: str | Path) -> None:
+    if header["format"] != FORMAT:
+        raise FormatError(path, f"the header says {header['format']!r}, not {FORMAT!r}")
+    if int(str(header["version"]).split(".")[0]) > MAJOR:
+        raise VersionError(
+            path, f"written as version {header['version']}; this Wend reads up to {MAJOR}.x: please update it"
+        )
+
+
+def _meta(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise TypeError(f"meta is an object, not {value!r}")
+    return value
+
+
+def _count(value: Any) -> int:
+    if type(value) is not int or not 0 <= value <= _MOST:
+        raise ValueError(f"a whole number from 0 to {_MOST} is needed, not {value!r}")
+    return value
+
+
+def _events(data: bytes, grid: Grid, ticks: int, agents: int, path: str | Path) -> list[Event]:
+    """The events. The agents are added in order, and no others are told of."""
+    events: list[Event] = []
+    added = 0
+    for line, text in enumerate(io.BytesIO(data), 1):
+        source = f"{path}/events.jsonl"
+        try:
+            event = _event(parse_json(text, source, line=line), grid, ticks)
+        except (KeyError, TypeError, ValueError, MapError, AttributeError) as error:
+            raise FormatError(source, f"{type(error).__name__}: {error}", line=line) from None
+        added += event.kind == "added"
+        concerned = event.data["agents"] if event.kind == "group" else [event.agent]
+        if event.kind == "added" and event.agent != added - 1:
+            raise FormatError(source, f"agent {added - 1} is to be added here", line=line)
+        if not all(agent is None or (type(agent) is int and 0 <= agent < agents) for agent in concerned):
+            raise FormatError(source, "tells of an agent that is never added", line=line)
+        events.append(event)
+    if added != agents:
+        raise FormatError(path, f"events.jsonl does not add the {agents} agents in order")
+    return events
+
+
+def _event(data: Any, grid: Grid, ticks: int) -> Event:
     """One line of events.jsonl; its places are checked here, so that metrics can rely on them."""
-    data = json.loads(line)
-    event = Event(int(data.pop("tick")), str(data.pop("kind")), data.pop("agent", None), data)
-    if not 0 <= event.tick <= ticks:
+    event = Event(_count(data.pop("tick")), str(data.pop("kind")), data.pop("agent", None), data)
+    if event.tick > ticks:
         raise ValueError(f"an event in tick {event.tick} of {ticks}")
     places = [data[key] for key in ("at", "goal", "asked", "target") if key in data]
     places += data.get("cells", []) + data.get("waypoints", [])
-    for place in places:
-        grid.cell(*_point(place))
+    for x, y in places:
+        grid.cell(_count(x), _count(y))
     needed = {
         "added": {"at", "goal"}, "ordered": {"goal"}, "group": {"agents", "target", "mode"},
-        "routed": {"waypoints"}, "blocked": {"cells"}, "unblocked": {"cells"},
+        "routed": {"waypoints"}, "pinned": {"pinned"}, "blocked": {"cells"}, "unblocked": {"cells"},
     }  # fmt: skip
     if missing := needed.get(event.kind, set()) - data.keys():
         raise ValueError(f"a {event.kind!r} event without {', '.join(sorted(missing))}")
-    if event.kind == "group":
-        data["agents"] = [int(agent) for agent in data["agents"]]
+    if event.kind in ("added", "removed", "ordered", "routed", "pinned") and event.agent is None:
+        raise ValueError(f"a {event.kind!r} event without agent")
+    if event.kind == "group" and not (isinstance(data["agents"], list) and isinstance(data["mode"], str)):
+        raise TypeError("a group has a list of agents and a mode")
     return event
 
 

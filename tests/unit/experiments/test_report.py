@@ -78,7 +78,8 @@ def test_the_quantile_leaves_five_percent_outside(degrees) -> None:
     # With t = sqrt(degrees) tan(angle) the density is a power of the cosine.
     def mass(angle: float) -> float:
         angles = np.linspace(0, angle, 200_001)
-        return float(np.trapezoid(np.cos(angles) ** (degrees - 1), angles))
+        density = np.cos(angles) ** (degrees - 1)
+        return float(((density[1:] + density[:-1]) / 2 * np.diff(angles)).sum())
 
     inside = mass(math.atan(student_quantile(degrees) / math.sqrt(degrees))) / mass(math.pi / 2)
     assert inside == pytest.approx(0.95, abs=1e-4)
@@ -438,12 +439,23 @@ def test_claims_hold_fail_or_are_not_measured(store) -> None:
         ("SELECT 1", r"one boolean, not \[\(1,\)\]"),
         ("SELECT true, true", "one boolean"),
         ("SELECT true WHERE false", r"one boolean, not \[\]"),
-        ("COPY results TO 'stolen.csv'", "disabled by configuration"),
+        ("COPY results TO 'stolen.csv'", "one SELECT is needed"),
+        ("", "one SELECT is needed"),
+        ("SELECT true; SELECT true", "one SELECT is needed"),
+        ("WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT max(n) > 0 FROM t", "more than 0.5 s"),
+        ("SELECT count(*) > 0 FROM read_parquet('a.parquet')", "disabled (by|through) configuration"),
     ],
 )
-def test_a_mistake_in_a_claim_names_the_spec_and_the_claim(store, sql, reason) -> None:
+def test_a_mistake_in_a_claim_names_the_spec_and_the_claim(store, sql, reason, monkeypatch) -> None:
+    monkeypatch.setattr("wend.experiments.results.QUERY_SECONDS", 0.5)
     with pytest.raises(FormatError, match=f"^a/b: claim 'It is so.': .*{reason}"):
         make_report(a_spec(claims=[Claim("It is so.", sql)]), store)
+
+
+@pytest.mark.parametrize("where", ["true) UNION ALL SELECT 'a', 'b' --", "true; SELECT 1", "(true", "agents, agents"])
+def test_a_condition_is_one_expression(store, where) -> None:
+    with pytest.raises(FormatError, match=r"^a/b: table t: "):
+        make_report(a_spec(tables=[Table("t", "T", "label", values=["ticks"], where=where)]), store)
 
 
 # --- how it looks ----------------------------------------------------------------------------------------------------

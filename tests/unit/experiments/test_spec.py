@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -121,7 +122,7 @@ def test_a_spec_may_look_at_the_runs_of_another(tmp_path) -> None:
     spec = load_spec(str(path))
     assert spec.jobs("quick") == runs.jobs("quick")
     assert (spec.hash, len(spec.tables), len(spec.figures)) == (runs.hash, 1, 0)
-    assert (spec.name, runs.store) == ("look", "a")
+    assert (spec.name, spec.store, runs.store) == ("look", "a", "a")
     path.write_text(look.replace("RUNS", str(tmp_path / "a.toml")) + "[limits]\nmax_ticks = 3\n")
     with pytest.raises(FormatError, match=r"limits: that is for .*a\.toml to say"):
         load_spec(str(path))
@@ -165,6 +166,26 @@ def test_ranges_in_names() -> None:
         (("noise = 4", "noise = -4"), "noise is a whole number"),
         (("limits = { max_ticks = 9 }", "limits = { maxticks = 9 }"), "unknown key in limits of lra 'maxticks'"),
         (("[limits]", "[limits"), "not TOML"),
+        (("max_ticks = 50", "max_ticks = -1"), "max_ticks is a whole number of at least 0, not -1"),
+        (("max_ticks = 50", "max_ticks = 9999999999999999999999"), "numbers and truth values are needed"),
+        (("max_ticks = 50", "max_ticks = 5" + "0" * 5000), "not TOML"),
+        (("max_ticks = 50", "seconds = nan"), "float is needed, not nan"),
+        (("max_ticks = 50", "seconds = -3"), "seconds is a number of seconds, at least 0"),
+        (("max_ticks = 50", "hard_seconds = inf"), "hard_seconds is a number of seconds"),
+        (("max_ticks = 50", "expansions = 0"), "expansions is a whole number of at least 1"),
+        (("instances = 2", "instances = -1"), r"scales\.quick\.instances: numbers of at least 1 are needed"),
+        (("agents = [1, 2]", "agents = []"), r"scales\.quick\.agents: numbers of at least 1 are needed, not \[\]"),
+        (("agents = [1, 2]", "agents = [0]"), r"scales\.quick\.agents: numbers of at least 1"),
+        (('maps = ["open:width=8,height=8", "random:seed={0..1}"]', "maps = []"), "at least one map"),
+        (("{0..1}", "{0..99999999}"), r"seed=\{0\.\.99999999\}: a pattern stands for 1 to 10,000 names"),
+        (("{0..1}", "{0..99}{0..999}"), "1 to 10,000 names"),
+        (("{0..1}", "{2..1}"), "1 to 10,000 names"),
+        (('kind = "random"', 'scen = "{0}"'), r"problem\.scen: only \{map\} and \{instance\}"),
+        (('kind = "random"', 'scen = "{"'), r"problem\.scen: only"),
+        (('kind = "random"', 'scen = "{map.__class__}"'), r"problem\.scen: only"),
+        (("noise = 4", "noise = 1979-05-27"), "texts, numbers and truth values are needed"),
+        (("noise = 4", "noise = " + "[" * 100_000), "nested more than 50 deep|not TOML"),
+        (("noise = 4", "noise = " + "[" * 60 + "]" * 60), "nested more than 50 deep"),
         (("[problem]", "problem = 3\n[other]"), "a table is needed, not 3|unknown key"),
         (
             ("[limits]", "[views.a]\ntitle = 'a'\nlimits = { tics = 3 }\n[limits]"),
@@ -180,6 +201,20 @@ def test_mistakes_are_found_and_named(tmp_path, change, reason) -> None:
     with pytest.raises(FormatError, match=reason) as caught:
         spec_of(tmp_path, SPEC.replace(*change))
     assert "a.toml" in str(caught.value)
+
+
+def test_too_many_jobs_are_refused_before_they_are_made(tmp_path) -> None:
+    spec = spec_of(tmp_path, SPEC.replace("instances = 2", "instances = 1000000000"))
+    with pytest.raises(FormatError, match="the scale quick has 12,000,000,000 jobs, and 200,000 are the most"):
+        spec.jobs("quick")
+
+
+def test_only_a_small_regular_file_is_a_spec(tmp_path) -> None:
+    os.mkfifo(tmp_path / "pipe.toml")
+    with pytest.raises(FormatError, match="is a pipe"):
+        load_spec(str(tmp_path / "pipe.toml"))
+    with pytest.raises(FormatError, match="over the limit"):
+        spec_of(tmp_path, SPEC + "#" * 2**18)
 
 
 def test_unknown_names_list_the_known(tmp_path) -> None:

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import json
+import os
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from wend.errors import FormatError, VersionError
+from wend.errors import FormatError, ParameterError, VersionError
 from wend.experiments.store import COLUMNS, Store
 
 
@@ -53,6 +56,46 @@ def test_a_damaged_result_is_named(tmp_path) -> None:
     (tmp_path / "r" / "jobs" / "two.parquet").write_bytes(b"PAR1 and then nothing")
     with pytest.raises(FormatError, match=r"a result is damaged.*two\.parquet"):
         store.results(["one", "two"])
+
+
+def test_files_that_are_no_results_are_named(tmp_path) -> None:
+    store = Store.create(tmp_path / "r", "a/b")
+    store.put(row("one", ticks=4))
+    whole = pq.read_table(tmp_path / "r" / "jobs" / "one.parquet")
+    bad = tmp_path / "r" / "jobs" / "bad.parquet"
+    renamed = whole.set_column(0, "id", pa.array(["bad"]))
+    pq.write_table(renamed, bad)
+    assert store.parameters().keys() == {"one", "bad"}
+    for table in (
+        whole,
+        renamed.drop_columns(["id"]),
+        renamed.set_column(renamed.schema.get_field_index("ticks"), "ticks", pa.array(["four"])),
+        renamed.set_column(renamed.schema.get_field_index("agents"), "agents", pa.array(["three"])),
+        renamed.append_column("more", pa.array([[1.0]])),
+        pa.concat_tables([renamed] * 100_000),
+        renamed.slice(0, 0),
+    ):
+        pq.write_table(table, bad)
+        for ask in (store.failed, store.parameters):
+            with pytest.raises(FormatError, match=r"jobs/bad\.parquet: not the result of a job: remove it"):
+                ask()
+    bad.write_bytes(b"\0" * (2**20 + 1))
+    with pytest.raises(FormatError, match=r"bad\.parquet: a result has one row"):
+        store.parameters()
+    bad.unlink()
+    os.mkfifo(bad)
+    assert store.done() == {"one"}
+
+
+def test_one_runner_at_a_time(tmp_path) -> None:
+    store = Store.create(tmp_path / "r", "a/b")
+    refused = pytest.raises(ParameterError, match="another `wend bench` is at work in this folder")
+    with store.locked(), refused, store.locked():
+        pass
+    store.put(row("one"))
+    (tmp_path / "r" / "jobs" / ".abc.part").write_bytes(b"half of a r")     # a runner was killed while it wrote
+    with store.locked():
+        assert [path.name for path in (tmp_path / "r" / "jobs").iterdir()] == ["one.parquet"]
 
 
 def test_a_disk_that_takes_no_more_leaves_the_old_results(tmp_path, monkeypatch) -> None:

@@ -112,6 +112,46 @@ def test_folder_replaces_its_old_self(tmp_path: Path, folder: Path) -> None:
     assert snapshot(folder) == {"mine/new.map": MAP}
 
 
+def test_other_files_of_a_set_stay(tmp_path: Path, folder: Path) -> None:
+    for path in (tmp_path / "mine", folder / "mine"):
+        path.mkdir(parents=True)
+        (path / "a.map").write_bytes(MAP)
+    (folder / "mine" / "old.map").write_bytes(MAP)
+    (folder / "mine" / "NOTES.txt").write_bytes(b"precious")
+    (folder / "mine" / "deep").mkdir()
+    (folder / "mine" / "deep" / "more.txt").write_bytes(b"too")
+    before = snapshot(folder)
+    add(folder / "mine")        # onto itself
+    assert snapshot(folder) == before
+    add(tmp_path / "mine")
+    assert snapshot(folder / "mine") == {"a.map": MAP, "NOTES.txt": b"precious", "deep/more.txt": b"too"}
+
+
+def test_links_and_bad_files_in_a_folder_are_refused(tmp_path: Path, folder: Path) -> None:
+    (tmp_path / "secret").write_bytes(MAP)
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "b.map").write_bytes(MAP)
+    for name, make in {
+        "file": lambda path: (path / "a.map").symlink_to(tmp_path / "secret"),
+        "folder": lambda path: (path / "sub").symlink_to(tmp_path / "elsewhere"),
+        "map": lambda path: (path / "a.map").write_bytes(MAP[:-3]),
+        "scen": lambda path: (path / "a.scen").write_bytes(SCEN + b"x"),
+    }.items():
+        path = tmp_path / f"bad {name}"
+        path.mkdir()
+        make(path)
+        with pytest.raises(DataError, match=r"symbolic link|cannot be added: .*line|holds no \.map"):
+            add(path)
+    assert not folder.exists()
+
+
+def test_bad_maps_in_a_zip_are_refused(tmp_path: Path, folder: Path) -> None:
+    (tmp_path / "a.zip").write_bytes(zipped({"a.map": MAP, "b.map": MAP + b"...\n"}))
+    with pytest.raises(DataError, match=r"a\.zip/b\.map, line 6: more rows"):
+        add(tmp_path / "a.zip")
+    assert not folder.exists()
+
+
 def test_folder_named_by_dots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "mine" / "sub").mkdir(parents=True)
     (tmp_path / "mine" / "a.map").write_bytes(MAP)
@@ -143,7 +183,7 @@ def test_bad_zip_is_refused_and_the_old_one_stays(content: bytes, reason: str, t
 
 def test_zip_bombs_are_refused(tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = make_zip(tmp_path / "a.zip", "a.map", "b.map")
-    monkeypatch.setattr(data, "MAX_ZIP_BYTES", 2 * len(MAP) - 1)
+    monkeypatch.setattr(data, "MAX_UNPACKED_BYTES", 2 * len(MAP) - 1)
     with pytest.raises(DataError, match=f"unpacks to {2 * len(MAP)} bytes"):
         add(path)
     monkeypatch.undo()

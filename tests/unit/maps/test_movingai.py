@@ -121,7 +121,7 @@ def test_what_is_no_map_is_not_written(passable: object, tmp_path: Path) -> None
 
 
 def test_missing_files_and_folders(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match=r"nope\.map: cannot be read: No such file"):
+    with pytest.raises(FormatError, match=r"nope\.map: there is no such file"):
         read_map(tmp_path / "nope.map")
     with pytest.raises(FormatError, match="is a folder"):
         read_map(tmp_path)

@@ -285,7 +285,7 @@ def test_a_violation_leaves_the_world_as_it_was() -> None:
 @pytest.mark.small
 def test_a_refused_budget_does_not_cancel_announced_moves() -> None:
     world = busy_world()
-    with pytest.raises(ParameterError, match="lets nobody search"):
+    with pytest.raises(ParameterError, match="allows no search"):
         world.tick(budget=0)
     world.tick()
     assert world.position(6) == (9, 1)

@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wend.errors import FormatError
-from wend.files import ZIP_ERRORS, replacing
+from wend.files import replacing
 from wend.kernel.arrays import allocate, copied, grown
 from wend.maps.grid import Grid
 from wend.planners.mapp.alternates import (
@@ -30,9 +29,9 @@ from wend.planners.mapp.alternates import (
     Detour,
     MarkedMap,
 )
+from wend.planners.mapp.alternates_file import FORMAT, read_parts
 from wend.planners.mapp.biconnected import Bicomponents, label_bicomponents, make_bicomponent_tree, make_bicomponents
 
-_FORMAT = 1
 _MAPS_REMEMBERED = 8
 _PATHS_AHEAD = 1024     # that there is space for beyond those known, at first
 
@@ -117,26 +116,15 @@ class AlternatePaths:
             self._tidy()
             old, count = self.alternates, int(self.alternates.counts[0].paths)
             np.savez_compressed(
-                file, format=np.int64(_FORMAT), digest=np.array(self.grid.digest()), bare=old.bare,
+                file, format=np.int64(FORMAT), digest=np.array(self.grid.digest()), bare=old.bare,
                 begin=old.begin[: count + 1], cells=old.cells[: old.begin[count]], seen=old.seen[:count],
             )  # fmt: skip
 
     @classmethod
     def load(cls, grid: Grid, path: str | Path) -> AlternatePaths:
         """Read what `save` wrote for this very map."""
-        remedy = "delete it, and it is computed anew"
-        try:
-            with np.load(path, allow_pickle=False) as file:
-                parts = {name: file[name] for name in ("format", "digest", "bare", "begin", "cells", "seen")}
-        except (*ZIP_ERRORS, KeyError) as error:
-            raise FormatError(path, f"these are no alternate paths that can be read ({error}); {remedy}") from error
-        if int(parts["format"]) != _FORMAT or str(parts["digest"]) != grid.digest():
-            raise FormatError(path, f"alternate paths of another map, or of another version of Wend; {remedy}")
-        paths = cls(grid)
-        count = len(parts["seen"])
-        shapes = parts["bare"].shape == (6 * grid.size,) and parts["begin"].shape == (count + 1,)
-        if not shapes or parts["begin"][-1] != parts["cells"].size or parts["bare"].max(initial=-1) >= count:
-            raise FormatError(path, f"the parts of these alternate paths do not fit together; {remedy}")
+        parts = read_parts(grid, path)
+        paths, count = cls(grid), len(parts["seen"])
         known = grown(
             paths.alternates, paths=count + _PATHS_AHEAD, path_cells=parts["cells"].size + paths.alternates.cells.size
         )
