@@ -55,7 +55,8 @@ from wend.search.turns import (
 )
 
 _PATH = 1           # what all searches are for
-_LOOK_FIRST = -1
+_LOOK_FIRST = -1    # in Repairs.seen: no turn since its order
+_LOOK_AGAIN = -2    # ...: what it saw was from another cell, before it had a path
 
 
 class Temper(NamedTuple):
@@ -74,7 +75,7 @@ class Repairs(NamedTuple):
     calm: Annotated[np.ndarray, int32("agents")]                    # free moves since its agitation last changed
     searches: Annotated[np.ndarray, int32("agents")]                # searches begun, which the noise is a function of
     seen: Annotated[np.ndarray, int32("agents", fill=_LOOK_FIRST)]  # bit d: in its last turn an agent was beside it in
-                                                                    # direction d; _LOOK_FIRST: no turn since its order
+                                                                    # direction d; or one of the two above
     entered: Annotated[np.ndarray, int32("cells", fill=NO_AGENT)]   # the agent that last moved there, or NO_AGENT
     turns: Turns
     temper: Temper
@@ -133,10 +134,9 @@ def _begin_search(moment, repairs, agent):
     draw = scramble(scramble(temper.seed) ^ scramble(agent) ^ repairs.searches[agent])
     begin_search(tables, turns, _PATH, cell, goal, temper.noise * repairs.agitation[agent], draw)
     seen = np.int64(repairs.seen[agent])
-    if seen == _LOOK_FIRST:
+    repairs.counts[0].repaths += seen != _LOOK_FIRST
+    if seen < 0:
         seen = look_around(moment, repairs.entered, agent)
-    else:
-        repairs.counts[0].repaths += 1
     for d in range(8):
         if seen >> d & 1:
             forbid(turns.search, cell + tables.offset[d])
@@ -164,6 +164,8 @@ def search_phase(moment, repairs, expansions):
                 repairs.agitation[agent] += 1
             elif not keep_path(tables, turns, paths, agent, 0):
                 return OUT_OF_SPACE                     # the search is kept, to be read off when there is space
+            else:
+                repairs.seen[agent] = _LOOK_AGAIN
         end_turn(turns, agents.cell.size)
     return FOUND
 

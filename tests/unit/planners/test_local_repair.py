@@ -124,3 +124,16 @@ def test_silvers_maps_at_hundred_agents() -> None:
         world.run(max_ticks=100)
         home += world.home_count()
     assert 750 <= home <= 900
+
+
+@pytest.mark.small
+def test_what_an_agent_saw_from_another_cell_is_forgotten_once_it_has_a_path() -> None:
+    """It saw an agent below it in the corner, and lies beside the lower edge of the map when a wall cuts its path."""
+    world = World(Grid.from_text("..@@@@@@@@\n..@@@@@@@@\n..@.......\n.........."), "lra", seed=1)
+    walker, stranger = world.add((0, 0), (9, 3)), world.add((0, 1), controlled=False)
+    world.tick(budget=1)
+    world.remove(stranger)
+    while world.position(walker) != (2, 3):
+        world.tick()
+    world.block([(5, 3)])
+    assert world.run(max_ticks=30) == "done"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.lib import format as npy
@@ -20,7 +21,7 @@ _PAIRS = np.array([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)])     # of dir
 _REMEDY = "delete it, and it is computed anew"
 
 
-def read_parts(grid: Grid, path: str | Path) -> dict[str, NDArray[np.generic]]:
+def read_parts(grid: Grid, path: str | Path) -> dict[str, NDArray[Any]]:
     """The parts of a file of alternate paths, every value checked: kernels follow them without looking."""
     parts = {}
     with opened_zip(path, at_most=_LIMIT_BYTES) as archive:
@@ -39,7 +40,7 @@ def read_parts(grid: Grid, path: str | Path) -> dict[str, NDArray[np.generic]]:
     return parts
 
 
-def _array(data: bytes, dtype: str) -> NDArray[np.generic]:
+def _array(data: bytes, dtype: str) -> NDArray[Any]:
     """An .npy file as an array of this type; its header allocates nothing."""
     file = io.BytesIO(data)
     if npy.read_magic(file) != (1, 0):
