@@ -28,16 +28,20 @@ def whole(value: Any, name: str, *, low: int | None = None, high: int = WHOLE_MA
     return plain
 
 
-def number(value: Any, name: str, *, above: float | None = None, low: float | None = None) -> float:
-    """A number, infinity included, that is larger than `above` and at least `low`."""
+def number(
+    value: Any, name: str, *, above: float | None = None, low: float | None = None, finite: bool = False
+) -> float:
+    """A number that is larger than `above` and at least `low`; infinity is one, unless it is to be finite."""
     plain = _plain(value)
     try:
         parsed = math.nan if isinstance(plain, (bool, str, bytes)) else float(plain)
     except (TypeError, ValueError, OverflowError):
         parsed = math.nan
-    if math.isnan(parsed) or (above is not None and parsed <= above) or (low is not None and parsed < low):
+    too_large = finite and math.isinf(parsed)
+    if math.isnan(parsed) or too_large or (above is not None and parsed <= above) or (low is not None and parsed < low):
         bound = "" if above is None else f" above {above:g}"
-        raise _refused(name, "a number" + (bound if low is None else f" from {low:g}"), value)
+        kind = "a finite number" if finite else "a number"
+        raise _refused(name, kind + (bound if low is None else f" from {low:g}"), value)
     return parsed
 
 

@@ -38,13 +38,12 @@ class Limits:
     hard_seconds: float | None = None   # of wall-clock time since `solve` was called, loading kernels included
 
     def __post_init__(self) -> None:
-        for name, read, least in (
-            ("max_ticks", arguments.whole, 0), ("expansions", arguments.whole, 1),
-            ("seconds", arguments.number, 0), ("hard_seconds", arguments.number, 0),
-        ):  # fmt: skip
-            value = getattr(self, name)
-            if value is not None or name == "max_ticks":
-                object.__setattr__(self, name, read(value, name, low=least))
+        object.__setattr__(self, "max_ticks", arguments.whole(self.max_ticks, "max_ticks", low=0))
+        if self.expansions is not None:
+            object.__setattr__(self, "expansions", arguments.whole(self.expansions, "expansions", low=1))
+        for name in ("seconds", "hard_seconds"):
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, arguments.number(value, name, low=0, finite=True))
 
 
 DEFAULT_LIMITS = Limits()

@@ -23,6 +23,20 @@ _REMEDY = "delete it, and it is computed anew"
 
 def read_parts(grid: Grid, path: str | Path) -> dict[str, NDArray[Any]]:
     """The parts of a file of alternate paths, every value checked: kernels follow them without looking."""
+    try:
+        parts = _unpacked(path)
+    except FormatError as error:
+        raise FormatError(path, f"{error.reason}; {_REMEDY}") from None
+    if parts["format"].shape or parts["digest"].shape or int(parts["format"]) != FORMAT:
+        raise FormatError(path, f"alternate paths of another version of Wend; {_REMEDY}")
+    if str(parts["digest"]) != grid.digest():
+        raise FormatError(path, f"alternate paths of another map; {_REMEDY}")
+    if not _are_paths_of(grid, parts["bare"], parts["begin"], parts["cells"], parts["seen"]):
+        raise FormatError(path, f"these are no alternate paths of this map; {_REMEDY}")
+    return parts
+
+
+def _unpacked(path: str | Path) -> dict[str, NDArray[Any]]:
     parts = {}
     with opened_zip(path, at_most=_LIMIT_BYTES) as archive:
         for name, dtype in _PARTS.items():
@@ -30,13 +44,7 @@ def read_parts(grid: Grid, path: str | Path) -> dict[str, NDArray[Any]]:
                 data = read_entry(archive, archive.getinfo(f"{name}.npy"), at_most=_LIMIT_BYTES)
                 parts[name] = _array(data, dtype)
             except (KeyError, ValueError, SyntaxError) as error:
-                raise FormatError(path, f"no alternate paths that can be read ({name}: {error}); {_REMEDY}") from None
-    if parts["format"].shape or parts["digest"].shape or int(parts["format"]) != FORMAT:
-        raise FormatError(path, f"alternate paths of another version of Wend; {_REMEDY}")
-    if str(parts["digest"]) != grid.digest():
-        raise FormatError(path, f"alternate paths of another map; {_REMEDY}")
-    if not _are_paths_of(grid, parts["bare"], parts["begin"], parts["cells"], parts["seen"]):
-        raise FormatError(path, f"these are no alternate paths of this map; {_REMEDY}")
+                raise FormatError(path, f"no alternate paths that can be read ({name}: {error})") from None
     return parts
 
 
@@ -66,8 +74,8 @@ def _are_paths_of(
     if cells.size and not (cells.min() >= 0 and cells.max() < size):
         return False
     left, top, right, bottom = seen.T
-    ordered = (left >= 0) & (top >= 0) & (left <= right) & (top <= bottom)
-    if not (ordered & (right < grid.width) & (bottom < grid.height)).all():
+    ordered = (left >= -1) & (top >= -1) & (left <= right) & (top <= bottom)     # a search looks beyond the edges
+    if not (ordered & (right <= grid.width) & (bottom <= grid.height)).all():
         return False
     here, there = cells[:-1], cells[1:]
     legal = np.zeros(here.size, np.bool_)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tests.reference.mapp import Map
+from wend import World, create
 from wend.errors import FormatError
 from wend.kernel import OUT_OF_SPACE, UNREACHABLE
 from wend.kernel.arrays import allocate
@@ -19,7 +20,7 @@ from wend.planners.mapp.biconnected import (
     make_bicomponent_tree,
     make_bicomponents,
 )
-from wend.planners.mapp.known_alternates import AlternatePaths, alternates_after, alternates_of
+from wend.planners.mapp.known_alternates import AlternatePaths, alternates_after, alternates_of, forget_maps
 from wend.planners.mapp.ladder import Ladder, clear, pop, push
 
 NONE = np.empty(0, np.int32)
@@ -163,7 +164,28 @@ def test_files_that_cannot_be_used_are_named(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="of another map"):
         AlternatePaths.load(grid, file)
     np.savez(file, format=1, digest=grid.digest(), bare=NONE, begin=np.zeros(1), cells=NONE, seen=np.zeros((0, 4)))
-    with pytest.raises(FormatError, match="do not fit together"):
+    with pytest.raises(FormatError, match=r"begin: .*delete it"):
+        AlternatePaths.load(grid, file)
+
+
+@pytest.mark.parametrize(
+    ("part", "value"), [("cells", 2**31 - 1), ("cells", -1), ("begin", 2**40), ("begin", -1), ("bare", 10**6)]
+)
+def test_values_that_lead_off_the_map_or_the_arrays_are_refused(tmp_path: Path, part: str, value: int) -> None:
+    """Kernels follow them without looking."""
+    forget_maps()
+    grid, file = random_grid(5), tmp_path / "paths.npz"
+    world = World(grid, create("mapp", alternates_folder=str(tmp_path)))
+    cells = grid.largest_component().tolist()
+    for start, goal in zip(cells[:4], reversed(cells), strict=False):
+        world.add(grid.xy(start), grid.xy(goal))
+    world.tick()
+    (kept,) = tmp_path.glob("*.npz")
+    parts = dict(np.load(kept))
+    assert AlternatePaths.load(grid, kept)
+    parts[part][parts[part].size // 2] = value
+    np.savez(file, **parts)
+    with pytest.raises(FormatError, match="no alternate paths of this map"):
         AlternatePaths.load(grid, file)
 
 
