@@ -6,6 +6,7 @@ If the ratio falls to 1, Numba no longer honours the flag, and every kernel is a
 
 from __future__ import annotations
 
+import dis
 import types
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -39,7 +40,8 @@ def run() -> list[Row]:
 def recompiled(kernel: Any, decorate: Callable[[Callable[..., Any]], Any]) -> Any:
     """The same kernel, and all kernels that it calls, under another decorator."""
     function = kernel.py_func
-    names = {name: function.__globals__.get(name) for name in function.__code__.co_names}
+    read = {step.argval for step in dis.get_instructions(function) if step.opname == "LOAD_GLOBAL"}
+    names = {name: function.__globals__.get(name) for name in read}
     called = {name: recompiled(held, decorate) for name, held in names.items() if isinstance(held, Dispatcher)}
     twin = types.FunctionType(
         function.__code__, {**function.__globals__, **called}, function.__name__, function.__defaults__
