@@ -20,6 +20,7 @@ code compiled without the checks.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import logging
 import os
@@ -103,6 +104,14 @@ def prepared(kernel: Callable[..., Any]) -> Callable[..., Any]:
     It does not look at types any more: to tell those of a planner's bundles takes longer than a small tick. If the
     kernel has been compiled for several sets of types it is returned as it is.
     """
-    compiled = list(getattr(kernel, "overloads", {}).values())
-    entry: Callable[..., Any] = compiled[0].entry_point if len(compiled) == 1 else kernel
+    return _entry(kernel, len(getattr(kernel, "overloads", ())))
+
+
+@functools.cache
+def _entry(kernel: Callable[..., Any], versions: int) -> Callable[..., Any]:
+    """Where a kernel that has been compiled so many times is entered."""
+    if versions != 1:
+        return kernel
+    (only,) = kernel.overloads.values()     # type: ignore[attr-defined]
+    entry: Callable[..., Any] = only.entry_point
     return entry

@@ -29,8 +29,9 @@ Deviations and open points
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,7 @@ from numpy.typing import NDArray
 from wend.kernel import FOUND, NO_AGENT, NO_CELL, OUT_OF_BUDGET, OUT_OF_SPACE, UNREACHABLE, jit, scramble
 from wend.kernel.allowance import allow, spent
 from wend.kernel.arrays import ahead, allocate, grown, int32, record
+from wend.kernel.compiling import prepared
 from wend.planners.base import Budget, Intent, Planner, Proposal, State, moment_of, parameter
 from wend.search.astar import NO_LIMIT, forbid
 from wend.search.paths import Paths, cells_ahead, direction, drop_cut_paths, make_paths, take_move, with_space
@@ -205,6 +207,9 @@ def move_phase(moment, repairs):
             repairs.agitation[agent] += 1
 
 
+PHASES: tuple[Callable[..., Any], ...] = (let_the_program_go_first, search_phase, move_phase)
+
+
 @dataclass
 class LocalRepair(Planner):
     """LRA*, with agitation."""
@@ -222,20 +227,23 @@ class LocalRepair(Planner):
         }
         self._repairs = allocate(Repairs, given, agents=0, cells=cells)
         self._waits_for = np.empty(0, np.int32)
+        self._is_prepared = False       # the phases were called with the types of this planner
         for agent in range(state.agents.cell.size):
             self.agent_added(agent)
 
     def plan(self, proposal: Proposal, budget: Budget) -> None:
         moment, allowance = moment_of(self.state, proposal), self._repairs.turns.allowance
-        let_the_program_go_first(moment, self._repairs)
+        lead, search, move = map(prepared, PHASES) if self._is_prepared else PHASES
+        lead(moment, self._repairs)
         answer = OUT_OF_BUDGET
         while answer != FOUND and (limit := budget.slice()):
             before = spent(allowance)
-            answer = search_phase(moment, self._repairs, limit)
+            answer = search(moment, self._repairs, limit)
             budget.spend(spent(allowance) - before)
             if answer == OUT_OF_SPACE:
                 self._repairs = self._repairs._replace(paths=with_space(self._repairs.paths))
-        move_phase(moment, self._repairs)
+        move(moment, self._repairs)
+        self._is_prepared = True
         self._waits_for = proposal.waits_for
 
     def counters(self) -> dict[str, int]:

@@ -86,7 +86,12 @@ def settle(wishes, order, decisions, next_cell, waits_for):
         if is_fixed and agents.cell[agent] != NO_CELL:
             fix(decisions, agent, next_cell[agent])
     for agent in order:
-        if agents.cell[agent] != NO_CELL and not decisions.decided[agent]:
+        here = agents.cell[agent]
+        if here == NO_CELL or decisions.decided[agent]:
+            continue
+        if wish[agent] == here and decisions.taken[here] == NO_AGENT:       # as `decide` would, and most are home
+            fix(decisions, agent, here)
+        else:
             decide(decisions, wishes, agent, _rank, may_push_any)
     for agent in range(agents.cell.size):
         if not decisions.decided[agent]:
