@@ -29,6 +29,8 @@ OFF_MAP = -2    # a position that is on no cell; NO_CELL means that the agent is
 KINDS = ("legal", "off-map", "wall", "jump", "corner", "collision", "swap")
 _LEGAL, _OFF_MAP, _WALL, _JUMP, _CORNER, _COLLISION, _SWAP = range(len(KINDS))
 
+_Scratch = tuple[NDArray[np.int32], NDArray[np.int32]]      # by cell: who stood there, and who arrived
+
 
 @dataclass(frozen=True)
 class Violation:
@@ -100,13 +102,18 @@ def judge_joint(free, width, diagonals, cutting, before, after, stood, arrived, 
     return count
 
 
+def _make_scratch(grid: Grid) -> _Scratch:
+    """Who stood and who arrived on each cell: nobody."""
+    return np.full(grid.size, NO_AGENT, dtype=np.int32), np.full(grid.size, NO_AGENT, dtype=np.int32)
+
+
 class Judge:
     """Judges joint moves on one grid. Edits of the grid take effect at once."""
 
     def __init__(self, grid: Grid) -> None:
         self._grid = grid
         self._found = np.empty((0, 3), dtype=np.int32)
-        self._spare: tuple[NDArray[np.int32], NDArray[np.int32]] | None = None     # scratch; None while it is in use
+        self._spare: _Scratch | None = _make_scratch(grid)      # None while it is in use
 
     def judge(self, tick: int, before: NDArray[np.int32], after: NDArray[np.int32]) -> list[Violation]:
         """All violations of the joint move that leads from `before` to `after`, cells by agent."""
@@ -116,7 +123,7 @@ class Judge:
         # A call that is interrupted does not put its scratch back, so that the next one makes a clean one.
         scratch, self._spare = self._spare, None
         if scratch is None:
-            scratch = (np.full(grid.size, NO_AGENT, dtype=np.int32), np.full(grid.size, NO_AGENT, dtype=np.int32))
+            scratch = _make_scratch(grid)
         count = judge_joint(
             grid.free, grid.width, grid.connectivity == 8, grid.corner_cutting,
             before, after, *scratch, self._found,

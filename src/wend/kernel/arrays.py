@@ -21,6 +21,7 @@ is a `Pool` (`pools.py`), which is never copied as a whole.
 from __future__ import annotations
 
 import functools
+import math
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,6 +30,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+_CACHE_LINE = 64    # bytes
 
 _Bundle = TypeVar("_Bundle", bound=tuple[Any, ...])
 
@@ -42,10 +45,22 @@ class Declared:
     fill: int = 0
 
     def allocate(self, lengths: tuple[int, ...]) -> NDArray[Any]:
-        """A new array. Zeros cost no memory until they are touched."""
-        if self.fill == 0:
-            return np.zeros(lengths, self.dtype)
-        return np.full(lengths, self.fill, self.dtype)
+        """A new array."""
+        made = zeros(lengths, self.dtype)
+        if self.fill != 0:
+            made[...] = self.fill
+        return made
+
+
+def zeros(lengths: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Zeros, which cost no memory until they are touched, from the beginning of a line of the processor's cache on.
+
+    Where pages of 64 items lie across these lines, the lookahead of BMAA* takes a tenth longer.
+    """
+    size = math.prod(lengths) * dtype.itemsize
+    space = np.zeros(size + _CACHE_LINE, np.uint8)
+    begin = -space.ctypes.data % _CACHE_LINE
+    return space[begin : begin + size].view(dtype).reshape(lengths)
 
 
 def int32(*axes: str | int, fill: int = 0) -> Declared:

@@ -15,7 +15,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from wend.kernel.arrays import allocate, flags, int64, record
+from wend.kernel.arrays import allocate, flags, int64, record, zeros
 from wend.kernel.compiling import jit
 
 CHUNK = 64          # items
@@ -43,7 +43,7 @@ def enlarged(pool: Pool) -> Pool:
     carry(pool, pool.is_over.size)
     pool.counts[0].until, pool.counts[0].chunk = pool.items.size, 0
     is_over = np.zeros(pool.items.size // CHUNK, np.bool_)
-    return Pool(np.zeros(2 * pool.items.size, np.int64), pool.items, is_over, pool.counts)
+    return Pool(zeros((2 * pool.items.size,), pool.items.dtype), pool.items, is_over, pool.counts)
 
 
 @jit
