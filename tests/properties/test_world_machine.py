@@ -2,7 +2,8 @@
 
 It runs for every planner and for every option, on small maps. For longer runs, by hand:
 
-    WEND_MACHINE_EXAMPLES=2000 NUMBA_BOUNDSCHECK=1 python -m pytest -n auto tests/properties/test_world_machine.py
+    WEND_MACHINE_EXAMPLES=200 WEND_MACHINE_TICKS=200 NUMBA_BOUNDSCHECK=1 python -m pytest -n auto \\
+        tests/properties/test_world_machine.py
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from wend.kernel import NO_AGENT, NO_CELL
 from wend.world.referee import judge_trace
 
 EXAMPLES = int(os.environ.get("WEND_MACHINE_EXAMPLES", "0"))    # 0: as many as below
+TICKS = int(os.environ.get("WEND_MACHINE_TICKS", "20"))      # at most, in one go
 
 SIZES = ((9, 7), (9, 7), (9, 7), (9, 7), (1, 1), (12, 1), (1, 9), (2, 2), (8, 2), (2, 7), (3, 3), (3, 8))
 CORRIDORS = """
@@ -191,7 +193,7 @@ class WorldMachine(RuleBasedStateMachine):
     def unblock(self, walls) -> None:
         self.world.unblock(map(self.place, walls))
 
-    @rule(ticks=st.integers(1, 20), budget=st.none() | st.integers(1, 60), wrap=st.booleans())
+    @rule(ticks=st.integers(1, TICKS), budget=st.none() | st.integers(1, 60), wrap=st.booleans())
     def tick(self, ticks, budget, wrap) -> None:
         for _ in range(ticks):
             self.world.tick(budget=budget if budget is None or not wrap else np.int32(budget))
