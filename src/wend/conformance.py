@@ -333,8 +333,8 @@ def lone_agent_gets_home(factory: Factory) -> str:
 def agents_at_home_stay(factory: Factory) -> str:
     """Agents that have nowhere to go stay where they are."""
     for drawing, places in _TINY:
-        _expect(_tiny_world(factory, drawing, places).all_home(), "agents that were home left")
-    return "none left"
+        _expect(_tiny_world(factory, drawing, places).all_home(), "agents left their goals")
+    return "all stayed"
 
 
 def crowd_gets_home(factory: Factory) -> str:

@@ -30,11 +30,12 @@ class Kind(NamedTuple):
     word: str       # what people call it
     group: str      # of the entry points under which packages register it
     form: str       # of its name
+    built_in: tuple[str, ...] = ()      # names of another form, which Wend itself knows
 
 
 PLANNER = Kind("planner", "wend.planners", "module:Class")
 MEASURE = Kind("measure", "wend.measures", "module:function")
-JOB = Kind("job", "wend.jobs", "module:function")
+JOB = Kind("job", "wend.jobs", "module:function", ("run",))
 
 _NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
 _WEND = __name__.partition(".")[0]
@@ -65,7 +66,8 @@ def require_permission(name: str, kind: Kind, *, allow_code: bool) -> None:
 def load(name: str, kind: Kind) -> Any:
     """What a name stands for. Importing the module runs its code, so a spec needs permission first."""
     if not is_code(name):
-        raise UnknownNameError(kind.word, name, registered(kind).values(), hint=f"The form is {kind.form}.")
+        known = [*kind.built_in, *registered(kind).values()]
+        raise UnknownNameError(kind.word, name, known, hint=f"Your own is named '{kind.form}'.")
     module_name, _, attribute = name.partition(":")
     module = sys.modules.get(module_name) or _imported(module_name, f"the {kind.word} {name!r}")
     if not hasattr(module, attribute):

@@ -64,7 +64,7 @@ def test_what_cannot_be_loaded_is_told_in_one_line(tmp_path, name, source, reaso
 @pytest.mark.parametrize("name", ["", "os", "os.path", ":x", "os:", "a b:c", "..:x", "/etc:x", "os:path.join", "a:b:c"])
 def test_only_a_module_and_a_name_is_code(name) -> None:
     assert not plugins.is_code(name)
-    with pytest.raises(UnknownNameError, match=r"unknown measure .* The form is module:function\."):
+    with pytest.raises(UnknownNameError, match=r"unknown measure .* Your own is named 'module:function'\."):
         plugins.load(name, plugins.MEASURE)
 
 

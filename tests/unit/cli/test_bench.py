@@ -53,6 +53,8 @@ def test_a_job_that_no_package_registered_needs_permission(wend, tmp_path) -> No
         answer = wend("bench", "a.toml", "--allow-code")
         assert (answer.code, answer.err.count("\n")) == (2, 1)
         assert "unknown job" in answer.err
+    (tmp_path / "a.toml").write_text(SPEC.replace("tests.unit.experiments.own_jobs:{job}", "rum").format(agents=[1]))
+    assert "unknown job 'rum'. Did you mean 'run'?" in wend("bench", "a.toml", "--allow-code").err
 
 
 def test_failed_jobs_are_an_exit_code(wend, tmp_path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -200,6 +202,29 @@ def test_a_planner_in_the_script_itself_is_for_one_process(tmp_path) -> None:
     refused = run_program(tmp_path, RIGHT, 2)
     assert refused.returncode == 1
     assert "workers do not find the planner right in the script itself: put it into a module" in refused.stderr
+
+
+def test_a_package_needs_no_permission(tmp_path) -> None:
+    installed = tmp_path / "site" / "rightly-1.0.dist-info"
+    installed.mkdir(parents=True)
+    (tmp_path / "right.py").rename(tmp_path / "site" / "right.py")
+    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: rightly\nVersion: 1.0\n")
+    (installed / "entry_points.txt").write_text("[wend.planners]\nto-the-right = right:Right\n")
+    paths = os.pathsep.join([str(tmp_path / "site"), os.environ.get("PYTHONPATH", "")])
+
+    def call(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "wend", *words]
+        environment = {**os.environ, "PYTHONPATH": paths}
+        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
+
+    listed = json.loads(call("algorithms", "--json").stdout)["algorithms"]
+    assert (listed[-1]["key"], listed[-1]["title"], listed[-1]["paper"]) == ("to-the-right", "Right", "right:Right")
+    for name in ("to-the-right", "right:Right"):
+        write_spec(tmp_path, name)
+        ran = call("bench", "a.toml", "--out", name)
+        assert ran.returncode == 0, ran.stderr
+        assert "4 jobs run, 0 of them failed" in ran.stderr
+    assert "Did you mean 'to-the-right'?" in call("solve", "open:", "--algorithm", "to-the-left").stderr
 
 
 def test_workers_find_the_planner_too(wend, tmp_path) -> None:
