@@ -71,8 +71,7 @@ def failed_row(job: Job, about: Row, stopped_by: str, error: str) -> Row:
 def check_code(spec: Spec, *, allow_code: bool) -> None:
     """Refuse code that the spec may not run, before any of it is imported; then load all of it, to find mistakes."""
     for name, kind in spec.code():
-        if plugins.is_code(name):
-            plugins.require_permission(name, kind, allow_code=allow_code)
+        plugins.require_permission(name, kind, allow_code=allow_code)
     job_function(spec.job)
     for algorithm in spec.contenders():
         if plugins.is_code(algorithm.name):

@@ -81,6 +81,9 @@ def run_experiment(
             progress(tally)
         about = {"experiment": spec.store, "spec_hash": spec.hash, "commit": _commit()}
         for row in on_cluster(pending, about, cluster) if cluster else on_cores(pending, about, workers):
+            if row.get("error") is None and row["source"] != sources[row["algorithm"]]:
+                told = "the worker has another source of the planner: start it again"
+                row |= {"source": None, "stopped_by": "error", "error": told}
             store.put(row)
             tally.ran += 1
             tally.failed += row.get("error") is not None

@@ -175,8 +175,8 @@ class Spec:
 
     def code(self) -> list[tuple[str, plugins.Kind]]:
         """The code outside of Wend that the spec names as `module:name`."""
-        planners = [(each.name, plugins.PLANNER) for each in self.algorithms if plugins.is_code(each.name)]
-        return planners if self.job == "run" else [(self.job, plugins.JOB), *planners]
+        named = [(self.job, plugins.JOB), *((algorithm.name, plugins.PLANNER) for algorithm in self.algorithms)]
+        return [(name, kind) for name, kind in named if plugins.is_code(name)]
 
     def contenders(self) -> list[AlgorithmSpec]:
         """The algorithms, each with a label of its own. None of the code that the spec names is imported for it."""

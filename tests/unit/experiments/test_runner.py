@@ -92,6 +92,20 @@ def test_a_result_made_with_other_defaults_is_made_again(tmp_path) -> None:
     assert rows(out, spec, columns)[0] == tuple(old.values())
 
 
+def test_a_worker_with_another_source_of_the_planner_is_found_out(tmp_path, monkeypatch) -> None:
+    path = tmp_path / "world.toml"
+    planner = "tests.planners.test_conformance:StandsStill"
+    path.write_text(WORLD.replace("{0..2}", "0").replace("[20, 60]", "[5]").replace('"lra"', f'"{planner}"'))
+    spec, out = load_spec(str(path)), tmp_path / "r"
+    monkeypatch.setattr("wend.experiments.runner.source_of", lambda _: "mine")
+    assert run_experiment(spec, "quick", out=out, allow_code=True).failed == 2
+    told = "the worker has another source of the planner: start it again"
+    assert rows(out, spec, "error, stopped_by") == [(told, "error")] * 2
+    monkeypatch.undo()
+    again = run_experiment(spec, "quick", out=out, allow_code=True)
+    assert (again.ran, again.failed) == (2, 0)
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_job_that_raises_is_recorded_and_the_others_run(tmp_path, workers) -> None:
     spec = spec_of(tmp_path, "raises")
