@@ -24,8 +24,8 @@ def bench(
     out: Out = None,
     baseline: Baseline = None,
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Run failed jobs again.")] = False,
-    allow_jobs: Annotated[
-        bool, typer.Option("--allow-jobs", help="Run a job function that the spec names and no package registered.")
+    allow_code: Annotated[
+        bool, typer.Option("--allow-code", help="Run planners, measures and jobs that the spec names as module:name.")
     ] = False,
     json: Json = False,
 ) -> None:
@@ -48,11 +48,13 @@ def bench(
             def progress(tally: Tally) -> None:
                 nonlocal done
                 done = tally
+                if tally.ran == 0:
+                    _tell_remade(tally)
                 show(tally)
 
             done = run_experiment(
                 spec, scale, out=folder, workers=jobs, cluster=cluster,
-                retry_failed=retry_failed, allow_jobs=allow_jobs, progress=progress,
+                retry_failed=retry_failed, allow_code=allow_code, progress=progress,
             )  # fmt: skip
     except KeyboardInterrupt:
         say(f"wend: interrupted; {done.ran} jobs were run and are kept in {folder}: start again to do the others")
@@ -61,6 +63,12 @@ def bench(
     if print_report(spec, folder, scale, baseline, json).failed:
         raise typer.Exit(1)
     return None
+
+
+def _tell_remade(tally: Tally) -> None:
+    """Say which results count as missing because their planner's code is another one now."""
+    for name, count in tally.remade.items():
+        say(f"{count} results were made with another source of {name}: they count as missing, and are made again")
 
 
 def _print_specs(titles: dict[str, str], json: bool) -> None:

@@ -66,7 +66,6 @@ class Report:
     done: int                   # jobs that have a result, the failed ones included
     failed: int
     illegal: int                # runs in which the referee found a violation
-    missing: list[str]          # algorithms that the spec names and that are not registered yet
     versions: list[str]
     commits: list[str]
     cpus: list[str]
@@ -81,7 +80,7 @@ class Report:
     def to_json(self) -> dict[str, Any]:
         """Everything, as one object that JSON can carry."""
         about = {name: getattr(self.spec, name) for name in ("title", "paper", "about")}
-        counts = ("scale", "jobs", "done", "failed", "illegal", "stopped_by", "missing", "baseline")
+        counts = ("scale", "jobs", "done", "failed", "illegal", "stopped_by", "baseline")
         origins = ("versions", "commits", "cpus")
         return {
             "experiment": self.spec.name,

@@ -117,7 +117,6 @@ def _facts(report: Report) -> list[tuple[str, str]]:
         ("failed", str(report.failed)),
         ("runs with illegal moves", str(report.illegal or "")),
         ("runs ended by", ended),
-        ("not registered yet", ", ".join(report.missing)),
         ("Wend", ", ".join(report.versions)),
         ("commit", ", ".join(report.commits)),
         ("CPU", ", ".join(report.cpus)),

@@ -47,7 +47,6 @@ def make_report(spec: Spec, store: Store, *, scale: str | None = None, baseline:
         done=done,
         failed=len(errors),
         illegal=illegal,
-        missing=list(dict.fromkeys(spec.missing())),
         versions=results.distinct("wend_version"),
         commits=results.distinct('"commit"'),
         cpus=results.distinct("cpu"),
@@ -75,9 +74,9 @@ def _fullest_scale(spec: Spec, store: Store) -> str:
 
 
 def _baseline(spec: Spec, wanted: str) -> str:
-    """The label that a baseline means; it may be one whose algorithm is not registered yet."""
+    """The label that a baseline means."""
     chosen = spec.contenders()
-    labels = {algorithm.label for algorithm in (*chosen, *spec.algorithms) if algorithm.label}
+    labels = {algorithm.label for algorithm in chosen}
     if not wanted or wanted in labels:
         return wanted
     of_name = [algorithm.label for algorithm in chosen if algorithm.name == wanted]
@@ -85,8 +84,6 @@ def _baseline(spec: Spec, wanted: str) -> str:
         raise ParameterError(f"the baseline {wanted!r} may be any of {', '.join(of_name)}: name one of them")
     if of_name:
         return of_name[0]
-    if wanted in spec.missing():
-        return wanted
     raise UnknownNameError("baseline", wanted, sorted(labels | {algorithm.name for algorithm in chosen}))
 
 

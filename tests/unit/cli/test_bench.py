@@ -45,24 +45,26 @@ def test_a_job_that_no_package_registered_needs_permission(wend, tmp_path) -> No
     refused = wend("bench", "a.toml")
     assert (refused.code, refused.out) == (2, "")
     assert "no installed package has registered it under 'wend.jobs'" in refused.err
-    assert "--allow-jobs" in refused.err
+    assert "--allow-code" in refused.err
     assert not (tmp_path / "results").exists()
-    assert wend("bench", "a.toml", "--allow-jobs").code == 0
+    assert wend("bench", "a.toml", "--allow-code").code == 0
     for job in ("..:x", "os.path", "", "a b:c", "wend.experiments:", "/etc/passwd:x"):
         (tmp_path / "a.toml").write_text(SPEC.replace("tests.unit.experiments.own_jobs:{job}", job).format(agents=[1]))
-        answer = wend("bench", "a.toml", "--allow-jobs")
+        answer = wend("bench", "a.toml", "--allow-code")
         assert (answer.code, answer.err.count("\n")) == (2, 1)
         assert "unknown job" in answer.err
+    (tmp_path / "a.toml").write_text(SPEC.replace("tests.unit.experiments.own_jobs:{job}", "rum").format(agents=[1]))
+    assert "unknown job 'rum'. Did you mean 'run'?" in wend("bench", "a.toml", "--allow-code").err
 
 
 def test_failed_jobs_are_an_exit_code(wend, tmp_path) -> None:
     write_spec(tmp_path, "raises", [2])
-    answer = wend("bench", "a.toml", "--allow-jobs")
+    answer = wend("bench", "a.toml", "--allow-code")
     assert answer.code == 1
     assert "1 jobs run, 1 of them failed" in answer.err
-    assert wend("bench", "a.toml", "--allow-jobs").code == 1        # kept, and still failed
+    assert wend("bench", "a.toml", "--allow-code").code == 1        # kept, and still failed
     write_spec(tmp_path, "raises", [1, 3])
-    answer = wend("bench", "a.toml", "--allow-jobs")
+    answer = wend("bench", "a.toml", "--allow-code")
     assert answer.code == 0
     assert "\x1b[31m" not in answer.out
 
@@ -70,13 +72,13 @@ def test_failed_jobs_are_an_exit_code(wend, tmp_path) -> None:
 def test_more_processes_than_cores_are_told(wend, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0})
     write_spec(tmp_path, "fine", [1])
-    assert "2 processes share 1 cores" in wend("bench", "a.toml", "--allow-jobs", "--jobs", 2).err
-    assert "share" not in wend("bench", "a.toml", "--allow-jobs", "--jobs", 1).err
+    assert "2 processes share 1 cores" in wend("bench", "a.toml", "--allow-code", "--jobs", 2).err
+    assert "share" not in wend("bench", "a.toml", "--allow-code", "--jobs", 1).err
 
 
 def start(folder: Path, *words: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "wend", "bench", "a.toml", "--allow-jobs", "--out", "r", *words],
+        [sys.executable, "-m", "wend", "bench", "a.toml", "--allow-code", "--out", "r", *words],
         cwd=folder, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
         preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),       # even if it is ignored here
     )  # fmt: skip
@@ -107,7 +109,7 @@ def test_a_second_runner_is_refused(wend, tmp_path) -> None:
     write_spec(tmp_path, "slow", list(range(1, 2001)))
     process = start(tmp_path)
     wait_for(lambda: Store(tmp_path / "r").done())
-    answer = wend("bench", "a.toml", "--allow-jobs", "--out", "r")
+    answer = wend("bench", "a.toml", "--allow-code", "--out", "r")
     process.kill()
     process.communicate()
     assert answer.code == 2
