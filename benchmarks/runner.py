@@ -45,7 +45,7 @@ def run() -> list[Row]:
         plain = timeit.timeit(lambda: parallel(delayed(empty_job)({}) for _ in range(JOBS)), number=1)
         out = Path(folder) / "r"
         ours = timeit.timeit(
-            lambda: run_experiment(spec, "quick", out=out, workers=WORKERS, allow_jobs=True), number=1
+            lambda: run_experiment(spec, "quick", out=out, workers=WORKERS, allow_code=True), number=1
         )
     per_job = [seconds / JOBS * 1e3 for seconds in (ours, plain, ours - plain)]
     return [

@@ -65,7 +65,8 @@ class Report:
     jobs: int
     done: int                   # jobs that have a result, the failed ones included
     failed: int
-    illegal: int                # runs in which the referee found a violation
+    illegal: int                # runs and plans in which the referee found a violation
+    others: dict[str, int]      # other solvers, whose results were added, with the number of their rows
     missing: list[str]          # algorithms that the spec names and that are not registered yet
     versions: list[str]
     commits: list[str]
@@ -80,8 +81,8 @@ class Report:
 
     def to_json(self) -> dict[str, Any]:
         """Everything, as one object that JSON can carry."""
-        about = {name: getattr(self.spec, name) for name in ("title", "paper", "about")}
-        counts = ("scale", "jobs", "done", "failed", "illegal", "stopped_by", "missing", "baseline")
+        about = {name: getattr(self.spec, name) for name in ("title", "paper", "about", "page")}
+        counts = ("scale", "jobs", "done", "failed", "illegal", "others", "stopped_by", "missing", "baseline")
         origins = ("versions", "commits", "cpus")
         return {
             "experiment": self.spec.name,

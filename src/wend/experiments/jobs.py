@@ -20,13 +20,13 @@ from collections.abc import Callable
 from dataclasses import asdict
 from functools import lru_cache
 from importlib.metadata import entry_points
-from pathlib import Path
 from typing import Any
 
 import numba
 
-from wend import __version__
+from wend import __version__, plugins
 from wend.errors import ParameterError, UnknownNameError, WendError
+from wend.experiments.provenance import cpu_model
 from wend.experiments.spec import Job
 from wend.experiments.store import SCHEMA, Row
 from wend.files import to_json
@@ -38,6 +38,7 @@ from wend.planners.base import Planner
 from wend.problems.problem import Problem
 from wend.problems.scenarios import make_problem
 from wend.run import Limits, solve
+from wend.world.trace import Trace
 
 JOBS = {"run": "wend.experiments.jobs:run_in_world"}
 
@@ -81,7 +82,7 @@ def check_job(name: str, *, allow_all: bool) -> None:
             raise UnknownNameError("job", name, [*JOBS, *sorted(registered), "package.module:function"])
         if not allow_all:
             reason = f"no installed package has registered it under {JOB_GROUP!r}"
-            raise ParameterError(f"the spec runs {name!r}, and {reason}: run it with --allow-jobs if you trust it")
+            raise ParameterError(f"the spec runs {name!r}, and {reason}: run it with --allow-code if you trust it")
     job_function(name)
 
 
@@ -111,7 +112,19 @@ def run_problem(job: Job, problem: Problem) -> Row:
         "state_hash": run.state_hash,
         "violations": len(run.violations),
         **{name: run.measure(name) for name in job["metrics"] if name in MEASURES},
+        **{name: _measured(of, run.trace) for name, of in job.get("measures", {}).items()},
     }
+
+
+def _measured(name: str, trace: Trace) -> float | None:
+    """What a measure that the spec names says about a run: a number, or None."""
+    value = plugins.load(name, plugins.MEASURE)(trace)
+    if value is None:
+        return None
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise ParameterError(f"the measure {name!r} returned {value!r:.60}, and not a number or None") from None
 
 
 def is_outdated(job: Job, recorded: str) -> bool:
@@ -185,14 +198,8 @@ def _described(job: Job) -> Row:
 def _machine() -> Row:
     return {
         "wend_version": __version__,
-        "cpu": _cpu_model(),
+        "cpu": cpu_model(),
         "threads": 1,
         "python": platform.python_version(),
         "schema": SCHEMA,
     }
-
-
-def _cpu_model() -> str:
-    info = Path("/proc/cpuinfo")
-    names = [line for line in info.read_text().splitlines() if line.startswith("model name")] if info.exists() else []
-    return names[0].partition(":")[2].strip() if names else platform.processor() or platform.machine()

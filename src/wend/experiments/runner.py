@@ -6,7 +6,6 @@ jobs in flight and nothing else, workers need no common disk, and starting again
 
 from __future__ import annotations
 
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures.process import BrokenProcessPool
@@ -16,10 +15,13 @@ from typing import Any
 
 from joblib import Parallel, delayed, parallel_config
 
-from wend.errors import ParameterError
+from wend import plugins
+from wend.errors import ParameterError, UnknownNameError
 from wend.experiments.jobs import check_job, failed_row, is_outdated, load_grid, load_problem, run_job
+from wend.experiments.provenance import commit, record
 from wend.experiments.spec import Job, Spec
 from wend.experiments.store import Row, Store
+from wend.maps.sources import place_of_map, place_of_scenario
 
 Progress = Callable[["Tally"], None]
 
@@ -32,6 +34,7 @@ class Tally:
     kept: int           # done before, and not done again
     ran: int = 0
     failed: int = 0     # of those that ran
+    absent: tuple[str, ...] = ()    # maps and scenarios that are not on this machine, and were left out
 
 
 def run_experiment(
@@ -42,18 +45,22 @@ def run_experiment(
     workers: int = 1,
     cluster: str | None = None,
     retry_failed: bool = False,
-    allow_jobs: bool = False,
+    allow_code: bool = False,
     progress: Progress | None = None,
 ) -> Tally:
     """Run what is not done yet. Mistakes in the spec are found before the first job.
 
-    A spec's own `job` function must be registered (see `wend.experiments.jobs`), unless `allow_jobs` is set. A results
+    `progress` is called before the first job and after each one.
+
+    A spec's own `job` function must be registered (see `wend.experiments.jobs`), unless `allow_code` is set. A results
     folder has one runner at a time; a second one is refused.
     """
     if workers < 1:
         raise ParameterError(f"--jobs is at least 1, not {workers}")
     jobs = spec.jobs(scale)
-    check_job(spec.job, allow_all=allow_jobs)
+    check_code(spec, allow_code=allow_code)
+    absent = _absent(jobs) if spec.problem.at_hand else set()
+    jobs = [job for job in jobs if not absent & {job["map"], job["scen"]}]
     _check_problems(jobs)
     store = Store.create(out, spec.store)
     with store.locked():
@@ -61,15 +68,42 @@ def run_experiment(
             store.forget(store.failed())
         recorded = store.parameters()
         pending = [job for job in jobs if job["id"] not in recorded or is_outdated(job, recorded[job["id"]])]
-        tally = Tally(len(jobs), len(jobs) - len(pending))
-        about = {"experiment": spec.store, "spec_hash": spec.hash, "commit": _commit()}
+        tally = Tally(len(jobs), len(jobs) - len(pending), absent=tuple(sorted(absent)))
+        if pending:
+            record(store.folder, spec, jobs, scale=scale, workers=workers, cluster=cluster is not None)
+        if progress is not None:
+            progress(tally)
+        about = {"experiment": spec.store, "spec_hash": spec.hash, "commit": commit()}
         for row in on_cluster(pending, about, cluster) if cluster else on_cores(pending, about, workers):
             store.put(row)
             tally.ran += 1
             tally.failed += row.get("error") is not None
             if progress is not None:
                 progress(tally)
+        if tally.ran:
+            store.join(job["id"] for job in jobs)
     return tally
+
+
+def check_code(spec: Spec, *, allow_code: bool) -> None:
+    check_job(spec.job, allow_all=allow_code)
+    for name in spec.own_measures().values():
+        plugins.require_permission(name, plugins.MEASURE, allow_code=allow_code)
+        plugins.load(name, plugins.MEASURE)
+
+
+def _absent(jobs: list[Job]) -> set[str]:
+    """The maps and scenarios of the jobs that are not on this machine; an error if no job is left without them."""
+    absent: set[str] = set()
+    for find, key in ((place_of_map, "map"), (place_of_scenario, "scen")):
+        for name in {job[key]: None for job in jobs if job[key]}:
+            try:
+                find(name)
+            except UnknownNameError:
+                absent.add(name)
+                if all(absent & {job["map"], job["scen"]} for job in jobs):
+                    raise
+    return absent
 
 
 def _check_problems(jobs: list[Job]) -> None:
@@ -139,14 +173,3 @@ def on_cluster(jobs: list[Job], about: Row, address: str) -> Iterator[Row]:
             else:
                 yield failed_row(job, about, "error", f"on the cluster: {future.exception()!r}")
             future.release()
-
-
-def _commit() -> str:
-    """The commit of the checkout that this package runs from, with a + if it was changed since; "" if it is none."""
-    git = ["git", "-C", str(Path(__file__).resolve().parent)]
-    try:
-        head = subprocess.run([*git, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=True)
-        changed = subprocess.run([*git, "status", "--porcelain", "-uno"], capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        return ""
-    return head.stdout.strip() + ("+" if changed.stdout.strip() else "")

@@ -10,6 +10,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from wend.errors import MapError, ParameterError, ProblemError, UnknownNameError
@@ -67,10 +68,10 @@ def rows(out: Path, spec: Spec, columns: str) -> list[tuple]:
 def test_everything_is_run_once(tmp_path) -> None:
     spec = spec_of(tmp_path, "fine")
     seen: list[int] = []
-    tally = run_experiment(spec, "quick", allow_jobs=True, out=tmp_path / "r", progress=lambda t: seen.append(t.ran))
+    tally = run_experiment(spec, "quick", allow_code=True, out=tmp_path / "r", progress=lambda t: seen.append(t.ran))
     assert (tally.total, tally.kept, tally.ran, tally.failed) == (6, 0, 6, 0)
-    assert seen == [1, 2, 3, 4, 5, 6]
-    again = run_experiment(spec, "quick", allow_jobs=True, out=tmp_path / "r")
+    assert seen == [0, 1, 2, 3, 4, 5, 6]        # told once beforehand
+    again = run_experiment(spec, "quick", allow_code=True, out=tmp_path / "r")
     assert (again.kept, again.ran) == (6, 0)
     found = rows(tmp_path / "r", spec, "ticks, experiment, wend_version, cpu, threads, schema, spec_hash, seed")
     assert sorted(value[0] for value in found) == [10, 11, 20, 21, 30, 31]
@@ -92,20 +93,74 @@ def test_a_result_made_with_other_defaults_is_made_again(tmp_path) -> None:
     assert rows(out, spec, columns)[0] == tuple(old.values())
 
 
+OWN_MEASURES = """
+def longest(trace):
+    return trace.ticks * 2
+
+def none(trace):
+    return None
+
+def wrong(trace):
+    return "much"
+"""
+
+
+def test_measures_of_ones_own_are_functions_of_the_trace(tmp_path, monkeypatch) -> None:
+    (tmp_path / "my_measures.py").write_text(OWN_MEASURES)
+    monkeypatch.syspath_prepend(tmp_path)
+    path = tmp_path / "world.toml"
+    small = WORLD.replace("{0..2}", "0").replace("[20, 60]", "[5]").replace('"ticks",', '"ticks", "longest", "none",')
+    declared = "".join(f'[measures.{name}]\nhelp = "h"\nof = "my_measures:{name}"\n' for name in ("longest", "none"))
+    path.write_text(small + declared)
+    spec = load_spec(str(path))
+    with pytest.raises(ParameterError, match=r"the measure 'my_measures:longest'.*--allow-code"):
+        run_experiment(spec, "quick", out=tmp_path / "r")
+    assert not (tmp_path / "r").exists()
+    assert run_experiment(spec, "quick", out=tmp_path / "r", allow_code=True).failed == 0
+    assert all(longest == 2 * ticks and none is None for longest, ticks, none in rows(
+        tmp_path / "r", spec, "longest, ticks, none"
+    ))  # fmt: skip
+    path.write_text(small + declared.replace("my_measures:longest", "my_measures:wrong"))
+    spec = load_spec(str(path))
+    assert run_experiment(spec, "quick", out=tmp_path / "w", allow_code=True).failed == 2
+    ((error,),) = set(rows(tmp_path / "w", spec, "error"))
+    assert error == "ParameterError: the measure 'my_measures:wrong' returned 'much', and not a number or None"
+
+
+def test_maps_that_are_not_at_hand_are_left_out_if_the_spec_says_so(tmp_path) -> None:
+    path = tmp_path / "world.toml"
+    text = WORLD.replace("{0..2}", "0").replace('["random', '["atlantis/one", "random').replace("[20, 60]", "[5]")
+    path.write_text(text.replace("[problem]", "[problem]\nat_hand = true"))
+    tally = run_experiment(load_spec(str(path)), "quick", out=tmp_path / "r")
+    assert (tally.total, tally.ran, tally.absent) == (2, 2, ("atlantis/one",))
+    for wrong in (text, text.replace("[problem]", "[problem]\nat_hand = true").replace(', "random:seed=0"', "")):
+        path.write_text(wrong)
+        with pytest.raises(UnknownNameError, match="'atlantis'"):
+            run_experiment(load_spec(str(path)), "quick", out=tmp_path / "none")
+
+
+def test_all_results_are_in_one_file_when_they_are_done(tmp_path) -> None:
+    spec = spec_of(tmp_path, "fine")
+    run_experiment(spec, "quick", allow_code=True, out=tmp_path / "r")
+    table = pq.read_table(tmp_path / "r" / "results.parquet")
+    assert sorted(table["id"].to_pylist()) == sorted(job["id"] for job in spec.jobs("quick"))
+    assert sorted(table["ticks"].to_pylist()) == [10, 11, 20, 21, 30, 31]
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_job_that_raises_is_recorded_and_the_others_run(tmp_path, workers) -> None:
     spec = spec_of(tmp_path, "raises")
-    tally = run_experiment(spec, "quick", allow_jobs=True, out=tmp_path / "r", workers=workers)
+    tally = run_experiment(spec, "quick", allow_code=True, out=tmp_path / "r", workers=workers)
     assert (tally.ran, tally.failed) == (6, 2)
     errors = {(a, e, s) for a, e, s in rows(tmp_path / "r", spec, "agents, error, stopped_by")}
     assert errors == {(1, None, "done"), (2, "ValueError: two is too many", "error"), (3, None, "done")}
-    assert run_experiment(spec, "quick", allow_jobs=True, out=tmp_path / "r").ran == 0
-    assert run_experiment(spec, "quick", allow_jobs=True, out=tmp_path / "r", retry_failed=True).ran == 2
+    assert run_experiment(spec, "quick", allow_code=True, out=tmp_path / "r").ran == 0
+    assert run_experiment(spec, "quick", allow_code=True, out=tmp_path / "r", retry_failed=True).ran == 2
 
 
 def test_a_job_that_kills_its_worker_is_recorded_and_the_others_run(tmp_path) -> None:
     spec = spec_of(tmp_path, "dies", agents=(1, 2, 3, 4, 5), instances=2)
-    tally = run_experiment(spec, "quick", allow_jobs=True, out=tmp_path / "r", workers=2)
+    tally = run_experiment(spec, "quick", allow_code=True, out=tmp_path / "r", workers=2)
     assert (tally.ran, tally.failed) == (10, 2)
     errors = {(a, e) for a, e in rows(tmp_path / "r", spec, "agents, error")}
     assert errors == {(2, "the worker process died")} | {(a, None) for a in (1, 3, 4, 5)}
@@ -113,7 +168,7 @@ def test_a_job_that_kills_its_worker_is_recorded_and_the_others_run(tmp_path) ->
 
 def test_a_job_past_its_hard_limit_is_ended_and_recorded(tmp_path) -> None:
     spec = spec_of(tmp_path, "hangs", instances=1, hard_s=0.5)
-    tally = run_experiment(spec, "quick", allow_jobs=True, out=tmp_path / "r", workers=2)
+    tally = run_experiment(spec, "quick", allow_code=True, out=tmp_path / "r", workers=2)
     assert (tally.ran, tally.failed) == (3, 1)
     ended = {(a, s) for a, s in rows(tmp_path / "r", spec, "agents, stopped_by")}
     assert ended == {(1, "done"), (2, "hard-limit"), (3, "done")}
@@ -123,7 +178,7 @@ def test_a_run_past_its_hard_limit_ends_between_two_ticks(tmp_path) -> None:
     path = tmp_path / "world.toml"
     path.write_text(WORLD.replace("max_ticks = 60\nexpansions = 20000", "max_ticks = 100000000\nhard_seconds = 0.3"))
     spec = load_spec(str(path))
-    run_experiment(spec, "quick", allow_jobs=True, out=tmp_path / "r")
+    run_experiment(spec, "quick", allow_code=True, out=tmp_path / "r")
     ended = rows(tmp_path / "r", spec, "stopped_by, error, ticks")
     assert {(s, e) for s, e, _ in ended} <= {("hard-limit", None), ("done", None)}
     assert "hard-limit" in {s for s, _, _ in ended}
@@ -131,7 +186,7 @@ def test_a_run_past_its_hard_limit_ends_between_two_ticks(tmp_path) -> None:
 
 
 def start(folder: Path, log: Path) -> subprocess.Popen[bytes]:
-    words = ["bench", str(folder / "test.toml"), "--jobs", "2", "--allow-jobs", "--out", str(folder / "r")]
+    words = ["bench", str(folder / "test.toml"), "--jobs", "2", "--allow-code", "--out", str(folder / "r")]
     paths = f"{ROOT}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
     env = {**os.environ, "PYTHONPATH": paths, "WEND_TEST_LOG": str(log)}
     return subprocess.Popen(
@@ -205,7 +260,7 @@ def test_a_dask_worker_that_is_killed_loses_nothing(tmp_path, cluster) -> None:
             shot.append(victim)
 
     tally = run_experiment(
-        spec, "quick", out=tmp_path / "r", cluster=cluster.scheduler_address, allow_jobs=True, progress=shoot_one
+        spec, "quick", out=tmp_path / "r", cluster=cluster.scheduler_address, allow_code=True, progress=shoot_one
     )
     assert len(shot) == 1
     assert (tally.ran, tally.failed) == (80, 0)
@@ -215,11 +270,11 @@ def test_a_dask_worker_that_is_killed_loses_nothing(tmp_path, cluster) -> None:
 def test_what_cannot_work_is_said_before_anything_runs(tmp_path) -> None:
     spec = spec_of(tmp_path, "fine")
     with pytest.raises(ParameterError, match="--jobs is at least 1"):
-        run_experiment(spec, "quick", allow_jobs=True, out=tmp_path / "r", workers=0)
+        run_experiment(spec, "quick", allow_code=True, out=tmp_path / "r", workers=0)
     with pytest.raises(ParameterError, match="no Dask scheduler answers at tcp://127"):
-        run_experiment(spec, "quick", allow_jobs=True, out=tmp_path / "never", cluster="tcp://127.0.0.1:9")
+        run_experiment(spec, "quick", allow_code=True, out=tmp_path / "never", cluster="tcp://127.0.0.1:9")
     with pytest.raises(UnknownNameError, match="unknown job"):
-        run_experiment(spec_of(tmp_path, "nothing"), "quick", allow_jobs=True, out=tmp_path / "r")
+        run_experiment(spec_of(tmp_path, "nothing"), "quick", allow_code=True, out=tmp_path / "r")
     path = tmp_path / "world.toml"
     for old, new, error in (
         ("random:seed={0..2}", "atlantis/map", UnknownNameError),
