@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from wend.experiments.spec import Spec
 
 RUN = "run"                     # the command that `wend bench` stands for
-_FIRST_FEW = 5                  # jobs, after which it is said how long the others will take
+_FIRST_FEW = 5                  # jobs after the first of each planner; then it is said how long the others will take
 _ABSENT_LISTED = 4              # maps and scenarios that are not there
 _SECONDS_BETWEEN_LINES = 60.0   # without a terminal
 
@@ -127,21 +127,25 @@ def _progress(spec: Spec) -> Iterator[Callable[[Tally], None]]:
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
     left_to_go = TimeRemainingColumn(elapsed_when_finished=True)
-    began = last = time.monotonic()
+    few = len(spec.contenders()) + _FIRST_FEW       # each planner's first job loads its kernels, or compiles them
+    last = time.monotonic()
+    ends = [last]               # when each job was done; the first entry: when they were begun
     with progress_bar(TextColumn(spec.name), BarColumn(), MofNCompleteColumn(), left_to_go) as bar:
         shown = bar.add_task(spec.name, total=None)
 
         def show(tally: Tally) -> None:
-            nonlocal began, last
+            nonlocal last
             now, left = time.monotonic(), tally.total - tally.kept - tally.ran
             bar.update(shown, total=tally.total - tally.kept, completed=tally.ran)
             if tally.ran == 0:
-                began = last = now
-                _announce(spec, tally)
-            elif left and (tally.ran == _FIRST_FEW or (bar.disable and now - last > _SECONDS_BETWEEN_LINES)):
-                last = now
-                by_now = f"{tally.ran} jobs run, {left} to go"
-                say(f"{by_now}: about {duration((now - began) / tally.ran * left)} at this pace")
+                ends[:] = [now]
+                return _announce(spec, tally)
+            ends.append(now)
+            if left and (tally.ran == few or (bar.disable and now - last > _SECONDS_BETWEEN_LINES)):
+                last, half = now, tally.ran // 2
+                pace = (now - ends[half]) / (tally.ran - half)      # of the later half of the jobs
+                say(f"{tally.ran} jobs run, {left} to go: about {duration(pace * left)} at this pace")
+            return None
 
         yield show
 

@@ -38,7 +38,7 @@ def _of_plan(file: Path, map: str | None, scen: str | None, connectivity: int | 
     from wend.interchange.plan import to_trace
 
     found = judged(file, map, scen, connectivity, corner_cutting)
-    solver = found.plan.meta.get("solver") or f"a {found.plan.format} plan"
+    solver = found.plan.meta.get("solver") or f"{found.plan.format} plan"
     about = {"algorithm": solver, "map": map, "problem": scen, "plan": str(file), "violations": found.wrong}
     trace = to_trace(found.plan, found.grid, found.goals, {**found.plan.meta, **about})
     if found.wrong:

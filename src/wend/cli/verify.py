@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from wend.cli.report import AllowCode, require_experiments
-from wend.cli.shared import Json, print_json, print_text, progress_bar, say
+from wend.cli.shared import EXIT_INTERRUPTED, Json, print_json, print_text, progress_bar, say
 from wend.files import printable
 
 if TYPE_CHECKING:
@@ -35,8 +35,14 @@ def verify(
 
         def progress(found: Verification) -> None:
             bar.update(shown, total=found.wanted, completed=found.ran)
+            if found.ran == 0:
+                say(f"{folder}: {found.wanted} of {found.rows} rows to run again")
 
-        found = run_again(folder, sample=sample, seed=seed, workers=jobs, allow_code=allow_code, progress=progress)
+        try:
+            found = run_again(folder, sample=sample, seed=seed, workers=jobs, allow_code=allow_code, progress=progress)
+        except KeyboardInterrupt:
+            say("wend: interrupted; nothing is said about the results")
+            raise typer.Exit(EXIT_INTERRUPTED) from None
     if json:
         print_json({"folder": str(folder), "holds": found.holds, **asdict(found)})
     else:
@@ -59,5 +65,6 @@ def _tell(folder: Path, found: Verification) -> None:
     if found.by_clock:
         say(f"{found.by_clock} runs were ended by a clock, and cannot be compared")
     compared = found.ran - found.by_clock
-    verdict = "all as the folder says" if found.holds else f"{len(found.differences)} differences"
+    verdict = "all as the folder says" if found.holds else "nothing to go by"
+    verdict = f"{len(found.differences)} differences" if found.differences else verdict
     say(f"{folder}: {found.ran} of {found.rows} rows run again, {compared} compared: {verdict}")

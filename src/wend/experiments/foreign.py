@@ -72,9 +72,13 @@ def _problems(spec: Spec) -> dict[tuple[str, str, int], Job]:
 
 
 def _key(map: str, scen: str, agents: int) -> tuple[str, str, int]:
-    """Names without folders and endings: solvers are given files, and the experiment names of the data folder."""
-    names = (PurePosixPath(name.replace("\\", "/")).name for name in (map, scen))
-    return *(name.removesuffix(".scen").removesuffix(".map") for name in names), agents     # type: ignore[return-value]
+    """A problem by bare names: solvers are given files, and the experiment names of the data folder."""
+    return _bare(map), _bare(scen), agents
+
+
+def _bare(name: str) -> str:
+    """A name without folders and endings."""
+    return PurePosixPath(name.replace("\\", "/")).name.removesuffix(".scen").removesuffix(".map")
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
@@ -83,7 +87,7 @@ def _key(map: str, scen: str, agents: int) -> tuple[str, str, int]:
 def _entries(path: Path, spec: Spec) -> Iterator[Entry]:
     known = [*NEEDED, *OPTIONAL, *(name for name in spec.metrics if name not in OPTIONAL)]
     for place, found in _records(path):
-        given = {str(key): value for key, value in found.items() if value not in (None, "")}
+        given = {column: value for column, value in found.items() if value is not None and str(value).strip()}
         for column in found:
             if column not in known:
                 raise FormatError(path, str(UnknownNameError("column", str(column), known)), line=place)

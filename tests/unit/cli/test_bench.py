@@ -76,7 +76,7 @@ def test_it_says_how_many_jobs_there_are_and_how_many_failed(wend, tmp_path) -> 
     write_spec(tmp_path, "raises", [1, 2, 3, 4, 5, 6, 7])
     answer = wend("bench", "a.toml", "--allow-code", "--out", "more")
     assert (answer.code, "1 of 7 jobs failed; the first: ValueError" in answer.err) == (1, True)
-    assert "5 jobs run, 2 to go: about 1 s at this pace" in answer.err
+    assert "6 jobs run, 1 to go: about 1 s at this pace" in answer.err
     assert "a: 0 jobs to run, 7 done before" in wend("bench", "a.toml", "--allow-code", "--out", "more").err
 
 
