@@ -48,7 +48,7 @@ def judged(file: Path, map: str | None, scen: str | None, connectivity: int | No
 
     plan = read_plan(file)
     if map is None:
-        raise ParameterError(f"{file} is a {plan.format} plan, which does not carry its map: name it with --map")
+        raise ParameterError(f"{file} holds a plan ({plan.format}), and not the map that it is for: name it with --map")
     grid = Grid.load(map, connectivity=connectivity_of(connectivity, scen), corner_cutting=corner_cutting)
     rows = None if scen is None else load_scenario(scen).first(plan.agents).rows
     starts = None if rows is None else [row.start for row in rows]

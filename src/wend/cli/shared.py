@@ -40,7 +40,9 @@ def connectivity_of(given: int | None, scen: str | None) -> int:
     of_mapf = scen is not None and is_mapf(scen)
     if given == 8 and of_mapf:
         say(f"the agents of {scen} move in 4 directions elsewhere, and here in 8: costs cannot be compared")
-    return given or (4 if of_mapf else 8)
+    if given is not None:
+        return given
+    return 4 if of_mapf else 8
 
 
 # --- output ----------------------------------------------------------------------------------------------------------

@@ -62,6 +62,7 @@ def test_the_agents_of_a_mapf_scenario_move_in_four_directions(wend, tmp_path) -
     forced = wend("check", "plan.txt", "--map", "a.map", "--scen", "a-random-1.scen", "--connectivity", 8)
     assert forced.code == 0
     assert "move in 4 directions elsewhere, and here in 8" in forced.err
+    assert "connectivity is 4 or 8, not 0" in wend("check", "plan.txt", "--map", "a.map", "--connectivity", 0).err
     words = ("--agents", 1, "--json", "--algorithm", "lra")
     assert wend("solve", "a.map", "--scen", "a-random-1.scen", *words).json["makespan"] == 2
     assert wend("solve", "a.map", "--scen", "a.scen", *words).json["makespan"] == 1
