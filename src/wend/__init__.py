@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from wend.maps.grid import Grid
     from wend.planners.base import Budget, Planner, parameter
     from wend.planners.mapp.mapp import provable
-    from wend.planners.registry import ALGORITHMS, create
+    from wend.planners.registry import ALGORITHMS, create, register
     from wend.problems.problem import Problem
     from wend.problems.scenarios import make_problem
     from wend.run import Limits, Run, solve
@@ -43,6 +43,7 @@ _HOME = {
     "make_problem": "wend.problems.scenarios",
     "parameter": "wend.planners.base",
     "provable": "wend.planners.mapp.mapp",
+    "register": "wend.planners.registry",
     "shortest_path": "wend.search.astar",
     "solve": "wend.run",
     "warm_up": "wend.world.world",
@@ -69,6 +70,7 @@ __all__ = [
     "metrics",
     "parameter",
     "provable",
+    "register",
     "shortest_path",
     "solve",
     "warm_up",

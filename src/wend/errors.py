@@ -91,3 +91,7 @@ class ViolationError(WendError):
 
 class ConformanceError(WendError):
     """A planner does not do what the world expects of one."""
+
+    def __init__(self, message: str, report: Any = None) -> None:
+        self.report = report        # everything that was found about it, a wend.conformance.Conformance
+        super().__init__(message)

@@ -16,7 +16,7 @@ import sysconfig
 import traceback
 from collections.abc import Iterator
 from difflib import get_close_matches
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -30,11 +30,12 @@ class Kind(NamedTuple):
     word: str       # what people call it
     group: str      # of the entry points under which packages register it
     form: str       # of its name
+    built_in: tuple[str, ...] = ()      # names of another form, which Wend itself knows
 
 
 PLANNER = Kind("planner", "wend.planners", "module:Class")
 MEASURE = Kind("measure", "wend.measures", "module:function")
-JOB = Kind("job", "wend.jobs", "module:function")
+JOB = Kind("job", "wend.jobs", "module:function", ("run",))
 
 _NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
 _WEND = __name__.partition(".")[0]
@@ -45,6 +46,7 @@ def is_code(name: str) -> bool:
     return _NAME.fullmatch(name) is not None
 
 
+@cache
 def registered(kind: Kind) -> dict[str, str]:
     """What installed packages have registered: `module:name` by the name of the entry point. Imports none of it."""
     from importlib.metadata import entry_points  # takes a while to load, and most commands do without
@@ -64,16 +66,15 @@ def require_permission(name: str, kind: Kind, *, allow_code: bool) -> None:
 def load(name: str, kind: Kind) -> Any:
     """What a name stands for. Importing the module runs its code, so a spec needs permission first."""
     if not is_code(name):
-        raise UnknownNameError(kind.word, name, registered(kind).values(), hint=f"The form is {kind.form}.")
+        known = [*kind.built_in, *registered(kind).values()]
+        raise UnknownNameError(kind.word, name, known, hint=f"Your own is named '{kind.form}'.")
     module_name, _, attribute = name.partition(":")
     module = sys.modules.get(module_name) or _imported(module_name, f"the {kind.word} {name!r}")
-    try:
-        return getattr(module, attribute)
-    except AttributeError:
-        close = get_close_matches(attribute, vars(module), n=1)
-        guess = f" Did you mean {close[0]!r}?" if close else ""
+    if not hasattr(module, attribute):
+        own = [n for n, value in vars(module).items() if getattr(value, "__module__", None) == module_name]
         place = getattr(module, "__file__", None) or f"the module {module_name!r}"
-        raise ParameterError(f"the {kind.word} {name!r}: no {attribute!r} in {place}.{guess}") from None
+        raise UnknownNameError(kind.word, name, [f"{module_name}:{n}" for n in own], hint=f"This is in {place}.")
+    return getattr(module, attribute)
 
 
 def _imported(name: str, what: str) -> ModuleType:
@@ -89,7 +90,9 @@ def _imported(name: str, what: str) -> ModuleType:
             return importlib.import_module(name)
     except Exception as error:      # foreign code may raise anything
         if isinstance(error, ModuleNotFoundError) and _is_about(error, name):
-            raise ParameterError(f"{what}: no module {name!r} on the path or in the current folder") from None
+            close = get_close_matches(name, [path.stem for path in sorted(Path.cwd().glob("*.py"))], n=1)
+            guess = f" Did you mean {close[0]!r}?" if close else ""
+            raise ParameterError(f"{what}: no module {name!r} on the path or in the current folder.{guess}") from None
         at = traceback.extract_tb(error.__traceback__)[-1]
         place = "" if isinstance(error, SyntaxError) else f" ({at.filename}, line {at.lineno})"
         raise ParameterError(f"{what} cannot be loaded: {type(error).__name__}: {error}{place}") from error

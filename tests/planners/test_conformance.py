@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from wend import ALGORITHMS, Planner, check_planner, parameter
+from wend.conformance import GOOD, LEGAL
 from wend.errors import ConformanceError
 from wend.planners.base import Intent, Overlay, Promise
 from wend.planners.local_repair import LocalRepair
@@ -17,13 +18,23 @@ from wend.planners.local_repair import LocalRepair
 
 @pytest.mark.parametrize("key", list(ALGORITHMS))
 def test_every_registered_planner_conforms(key: str) -> None:
-    check_planner(ALGORITHMS[key].create, online=ALGORITHMS[key].online)
+    report = check_planner(ALGORITHMS[key].create, online=bool(ALGORITHMS[key].online))
+    assert report.is_good, str(report)
+    untested = {finding.check for finding in report.findings if finding.verdict == "not tested"}
+    assert untested == (set() if ALGORITHMS[key].online else {"budget_is_kept", "little_budget_is_enough"})
 
 
 @dataclass
 class StandsStill(Planner):
     def plan(self, proposal, budget) -> None:
         pass
+
+
+@dataclass
+class Raises(Planner):
+    def plan(self, proposal, budget) -> None:
+        if self.state.agents.cell.size >= 12:
+            raise LookupError("too many")
 
 
 @dataclass
@@ -106,7 +117,7 @@ class PromisesForNoReason(LocalRepair):
 @pytest.mark.parametrize(
     ("planner", "reason"),
     [
-        (StandsStill, "lone_agent_gets_home: a lone agent did not reach"),
+        (Raises, "crowd_moves_legally: LookupError: too many; .*crowd_gets_home: LookupError"),
         (Greedy, "lone_agent_gets_home: illegal joint move: tick .*: (wall|corner)"),
         (Unmeant, "parameters_are_declared: parameter speed has no help"),
         (Shared, "same_seed_same_trace"),
@@ -125,5 +136,55 @@ def test_bad_planners_are_found_out(planner, reason) -> None:
         check_planner(planner)
 
 
+def test_an_error_has_the_whole_report_and_the_cause() -> None:
+    with pytest.raises(ConformanceError) as caught:
+        check_planner(Raises)
+    assert isinstance(caught.value.__cause__, LookupError)
+    report = caught.value.report
+    assert not report.is_legal
+    assert not report.is_good
+    assert str(report).startswith("Raises is not legal.\n")
+    assert {finding.verdict for finding in report.findings} == {"passed", "not good", "not legal"}
+
+
 def test_an_offline_planner_need_not_keep_a_budget() -> None:
-    check_planner(Overspends, online=False)
+    report = check_planner(Overspends, online=False)
+    assert report.is_good
+    assert ("budget_is_kept", "it does not claim to keep a budget") in {(f.check, f.found) for f in report.findings}
+
+
+def test_a_planner_that_only_stands_is_legal_and_not_good() -> None:
+    report = check_planner(StandsStill)
+    assert report.is_legal
+    assert not report.is_good
+    assert {finding.check: finding.verdict for finding in report.findings} == {
+        "parameters_are_declared": "passed",
+        "crowd_moves_legally": "passed",
+        "same_seed_same_trace": "passed",
+        "empty_and_tiny_worlds_tick": "passed",
+        "orders_and_edits_break_nothing": "passed",
+        "others_are_left_alone": "passed",
+        "budget_is_kept": "not tested",
+        "window_is_truthful": "passed",
+        "lone_agent_gets_home": "not good",
+        "agents_at_home_stay": "passed",
+        "crowd_gets_home": "not good",
+        "new_orders_are_heeded": "not good",
+        "unreachable_goals_are_approached": "not good",
+        "little_budget_is_enough": "not good",
+    }
+    found = {finding.check: finding.found for finding in report.findings}
+    assert found["lone_agent_gets_home"] == "a lone agent did not reach (11, 9) in 200 ticks"
+    assert found["crowd_gets_home"] == "only 0 of 24 agents ever got home in 150 ticks"
+    assert found["budget_is_kept"] == "reported no expansions: the budget was not tested"
+
+
+def test_the_report_lists_what_was_checked_and_what_was_found() -> None:
+    printed = str(check_planner(LocalRepair)).splitlines()
+    assert printed[0] == "LocalRepair is legal and good."
+    assert [line for line in printed if not line.startswith(" ")][1:] == ["legal:", "good:"]
+    listed = [line for line in printed if line.startswith(" ")]
+    for check, claim, found in zip(LEGAL + GOOD, listed[::2], listed[1::2], strict=True):
+        assert claim == f"  passed      {check.__name__}: {check.__doc__}"
+        assert found.startswith(" " * 14)
+        assert found.strip()

@@ -11,14 +11,17 @@ from wend.cli.shared import Json, print_json, print_table, readable
 if TYPE_CHECKING:
     from wend.planners.registry import Algorithm
 
+_ONLINE = {True: "yes", False: "no", None: "-"}
+
 
 def algorithms(
-    name: Annotated[str | None, typer.Argument(help="One of them, to see its parameters.")] = None, json: Json = False
+    name: Annotated[str | None, typer.Argument(help="One of them, or your own module:Class: its parameters.")] = None,
+    json: Json = False,
 ) -> None:
     """List the algorithms, or one with its parameters."""
     from wend.planners import registry
 
-    chosen = [registry.find(name)] if name is not None else list(registry.ALGORITHMS.values())
+    chosen = [registry.find(name)] if name is not None else [registry.find(key) for key in registry.names()]
     if json:
         print_json({"algorithms": [_as_json(entry) for entry in chosen]})
     elif name is not None:
@@ -26,7 +29,7 @@ def algorithms(
         flags = [(f"--{p.name.replace('_', '-')}", readable(p.default), p.help) for p in entry.parameters()]
         print_table(f"{entry.title} ({entry.paper})", ("flag", "default", "what it sets"), flags)
     else:
-        rows = [(e.key, e.title, "yes" if e.online else "no", e.summary, e.paper) for e in chosen]
+        rows = [(e.key, e.title, _ONLINE[e.online], e.summary, e.paper) for e in chosen]
         print_table("Algorithms", ("name", "algorithm", "online", "what it does", "paper"), rows)
 
 

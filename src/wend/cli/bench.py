@@ -66,6 +66,8 @@ def run(
             def progress(tally: Tally) -> None:
                 nonlocal done
                 done = tally
+                if tally.ran == 0:
+                    _tell_remade(tally)
                 show(tally)
 
             done = run_experiment(
@@ -109,6 +111,12 @@ def add_results(
     say(f"{len(rows)} rows of {', '.join(solvers)} added to {store.folder}: `wend report {to}` shows them")
     if others:
         say(f"{others} rows are about problems that {to} does not have, and were left out")
+
+
+def _tell_remade(tally: Tally) -> None:
+    """Say which results count as missing because their planner's code is another one now."""
+    for name, count in tally.remade.items():
+        say(f"{count} results were made with another source of {name}: they count as missing, and are made again")
 
 
 def _print_specs(titles: dict[str, str], json: bool) -> None:

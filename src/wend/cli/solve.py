@@ -49,7 +49,7 @@ def solve(
     problem: Annotated[str, typer.Option(help="Drawn from the seed, unless --scen; group: all to one.")] = "random",
     mode: Annotated[str | None, typer.Option(help="The order to a group: move (default) or attack_move.")] = None,
     agents: Annotated[int, typer.Option(help="How many agents.")] = 100,
-    algorithm: Annotated[str, typer.Option(help="Which one: see `wend algorithms`.")] = "weave",
+    algorithm: Annotated[str, typer.Option(help="Which one: see `wend algorithms`; or your module:Class.")] = "weave",
     seed: Annotated[int, typer.Option(help="What the problem and the planner draw from.")] = 0,
     time_limit: Annotated[float | None, typer.Option(help="Stop after this many seconds in ticks.")] = None,
     max_ticks: Annotated[int, typer.Option(help="Stop after this many ticks.")] = 10_000,

@@ -67,7 +67,6 @@ class Report:
     failed: int
     illegal: int                # runs and plans in which the referee found a violation
     others: dict[str, int]      # other solvers, whose results were added, with the number of their rows
-    missing: list[str]          # algorithms that the spec names and that are not registered yet
     versions: list[str]
     commits: list[str]
     cpus: list[str]
@@ -82,7 +81,7 @@ class Report:
     def to_json(self) -> dict[str, Any]:
         """Everything, as one object that JSON can carry."""
         about = {name: getattr(self.spec, name) for name in ("title", "paper", "about", "page")}
-        counts = ("scale", "jobs", "done", "failed", "illegal", "others", "stopped_by", "missing", "baseline")
+        counts = ("scale", "jobs", "done", "failed", "illegal", "others", "stopped_by", "baseline")
         origins = ("versions", "commits", "cpus")
         return {
             "experiment": self.spec.name,

@@ -1,33 +1,29 @@
 """What a worker does: a job in, a row out. It needs the installed package and the data folder, and nothing else.
 
 A spec's `job` names the function that does the work: `run`, which is `wend.solve`, or `package.module:function`. Such a
-function takes the job and returns columns of the row; whatever it raises becomes the row's error. Since a spec may come
-from a stranger, only functions run that an installed package has registered as entry points of the group `wend.jobs`,
-unless the user allows all.
+function takes the job and returns columns of the row; whatever it raises becomes the row's error. Which functions and
+planners of others a spec may run: see `wend.plugins`.
 """
 
 from __future__ import annotations
 
 import faulthandler
-import importlib
 import multiprocessing
 import os
 import platform
-import re
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import asdict
 from functools import lru_cache
-from importlib.metadata import entry_points
 from typing import Any
 
 import numba
 
 from wend import __version__, plugins
-from wend.errors import ParameterError, UnknownNameError, WendError
+from wend.errors import ParameterError, WendError
 from wend.experiments.provenance import cpu_model
-from wend.experiments.spec import Job
+from wend.experiments.spec import Job, Spec
 from wend.experiments.store import SCHEMA, Row
 from wend.files import to_json
 from wend.maps.grid import Grid
@@ -39,11 +35,6 @@ from wend.problems.problem import Problem
 from wend.problems.scenarios import make_problem
 from wend.run import Limits, solve
 from wend.world.trace import Trace
-
-JOBS = {"run": "wend.experiments.jobs:run_in_world"}
-
-JOB_GROUP = "wend.jobs"     # of the entry points under which packages register functions that specs may name
-_FUNCTION = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
 
 HARD_LIMIT_GRACE_S = 2.0    # for a tick that is under way; then the worker process is ended
 
@@ -60,6 +51,9 @@ def run_job(job: Job, about: Row) -> Row:
             deadline = float(job["limits"]["hard_seconds"]) + HARD_LIMIT_GRACE_S
             faulthandler.dump_traceback_later(deadline, exit=True, file=_nowhere())
         try:
+            if job["algorithm"] not in registry.names() and "where" in job:
+                registry.register(job["algorithm"], plugins.load(job["where"], plugins.PLANNER))
+            row["source"] = source_of(job["algorithm"])
             row |= job_function(job["job"])(job)
         finally:
             if parent is not None:
@@ -71,29 +65,32 @@ def run_job(job: Job, about: Row) -> Row:
 
 def failed_row(job: Job, about: Row, stopped_by: str, error: str) -> Row:
     """The row of a job whose worker did not live to write it."""
-    return {**_described(job), **about, **_machine(), "stopped_by": stopped_by, "error": error}
+    source = source_of(job["algorithm"])
+    return {**_described(job), **about, **_machine(), "source": source, "stopped_by": stopped_by, "error": error}
 
 
-def check_job(name: str, *, allow_all: bool) -> None:
-    """Refuse a spec's `job` that does not exist, or that no package has registered unless all are allowed."""
-    registered = [entry.value for entry in entry_points(group=JOB_GROUP)]
-    if name not in JOBS and name not in registered:
-        if not _FUNCTION.fullmatch(name):
-            raise UnknownNameError("job", name, [*JOBS, *sorted(registered), "package.module:function"])
-        if not allow_all:
-            reason = f"no installed package has registered it under {JOB_GROUP!r}"
-            raise ParameterError(f"the spec runs {name!r}, and {reason}: run it with --allow-code if you trust it")
-    job_function(name)
+def check_code(spec: Spec, *, allow_code: bool) -> None:
+    """Refuse code that the spec may not run, before any of it is imported; then load all of it, to find mistakes."""
+    for name, kind in spec.code():
+        plugins.require_permission(name, kind, allow_code=allow_code)
+    job_function(spec.job)
+    for name in spec.own_measures().values():
+        plugins.load(name, plugins.MEASURE)
+    for algorithm in spec.contenders():
+        if plugins.is_code(algorithm.name):
+            registry.create(algorithm.name, **algorithm.parameters)
 
 
 def job_function(name: str) -> Callable[[Job], Row]:
     """The function that a spec's `job` names."""
-    module, _, function = JOBS.get(name, name).partition(":")
-    try:
-        found: Callable[[Job], Row] = getattr(importlib.import_module(module), function)
-    except (ImportError, AttributeError, ValueError):
-        raise UnknownNameError("job", name, [*JOBS, "package.module:function"]) from None
+    found: Callable[[Job], Row] = run_in_world if name == "run" else plugins.load(name, plugins.JOB)
     return found
+
+
+def source_of(algorithm: str) -> str | None:
+    """A hash of the source of a planner that is no part of Wend; None for Wend's own, and for what is no planner."""
+    is_known = plugins.is_code(algorithm) or algorithm in registry.names()
+    return registry.find(algorithm).source() if is_known else None
 
 
 def run_in_world(job: Job) -> Row:

@@ -118,7 +118,6 @@ def _facts(report: Report) -> list[tuple[str, str]]:
         ("runs with illegal moves", str(report.illegal or "")),
         ("runs ended by", ended),
         ("results of other solvers", ", ".join(f"{label} ({count})" for label, count in report.others.items())),
-        ("not registered yet", ", ".join(report.missing)),
         ("Wend", ", ".join(report.versions)),
         ("commit", ", ".join(report.commits)),
         ("CPU", ", ".join(report.cpus)),

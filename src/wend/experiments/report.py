@@ -54,7 +54,6 @@ def make_report(spec: Spec, store: Store, *, scale: str | None = None, baseline:
         failed=len(errors),
         illegal=illegal,
         others={str(label): int(count) for label, count in others},
-        missing=list(dict.fromkeys(spec.missing())),
         versions=results.distinct("wend_version"),
         commits=results.distinct('"commit"'),
         cpus=results.distinct("cpu"),
@@ -82,9 +81,9 @@ def _fullest_scale(spec: Spec, store: Store) -> str:
 
 
 def _baseline(spec: Spec, wanted: str) -> str:
-    """The label that a baseline means; it may be one whose algorithm is not registered yet."""
+    """The label that a baseline means."""
     chosen = spec.contenders()
-    labels = {algorithm.label for algorithm in (*chosen, *spec.algorithms) if algorithm.label}
+    labels = {algorithm.label for algorithm in chosen}
     if not wanted or wanted in labels:
         return wanted
     of_name = [algorithm.label for algorithm in chosen if algorithm.name == wanted]
@@ -92,8 +91,6 @@ def _baseline(spec: Spec, wanted: str) -> str:
         raise ParameterError(f"the baseline {wanted!r} may be any of {', '.join(of_name)}: name one of them")
     if of_name:
         return of_name[0]
-    if wanted in spec.missing():
-        return wanted
     raise UnknownNameError("baseline", wanted, sorted(labels | {algorithm.name for algorithm in chosen}))
 
 

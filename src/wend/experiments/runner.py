@@ -7,17 +7,17 @@ jobs in flight and nothing else, workers need no common disk, and starting again
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from joblib import Parallel, delayed, parallel_config
 
-from wend import plugins
 from wend.errors import ParameterError, UnknownNameError
-from wend.experiments.jobs import check_job, failed_row, is_outdated, load_grid, load_problem, run_job
+from wend.experiments.jobs import check_code, failed_row, is_outdated, load_grid, load_problem, run_job, source_of
 from wend.experiments.provenance import commit, record
 from wend.experiments.spec import Job, Spec
 from wend.experiments.store import Row, Store
@@ -34,6 +34,7 @@ class Tally:
     kept: int           # done before, and not done again
     ran: int = 0
     failed: int = 0     # of those that ran
+    remade: Counter[str] = field(default_factory=Counter)   # results of another source of a planner, by its name
     absent: tuple[str, ...] = ()    # maps and scenarios that are not on this machine, and were left out
 
 
@@ -52,13 +53,18 @@ def run_experiment(
 
     `progress` is called before the first job and after each one.
 
-    A spec's own `job` function must be registered (see `wend.experiments.jobs`), unless `allow_code` is set. A results
-    folder has one runner at a time; a second one is refused.
+    Code that the spec names must be registered (see `wend.plugins`), unless `allow_code` is set. Results that were made
+    with another source of a planner that is no part of Wend count as missing. A results folder has one runner at a
+    time; a second one is refused.
     """
     if workers < 1:
         raise ParameterError(f"--jobs is at least 1, not {workers}")
     jobs = spec.jobs(scale)
     check_code(spec, allow_code=allow_code)
+    in_script = {job["algorithm"] for job in jobs if job.get("where", "").startswith("__main__:")}
+    if in_script and (workers > 1 or cluster):
+        named = ", ".join(sorted(in_script))
+        raise ParameterError(f"workers do not find the planner {named} in the script itself: put it into a module")
     absent = _absent(jobs) if spec.problem.at_hand else set()
     jobs = [job for job in jobs if not absent & {job["map"], job["scen"]}]
     _check_problems(jobs)
@@ -66,15 +72,24 @@ def run_experiment(
     with store.locked():
         if retry_failed:
             store.forget(store.failed())
-        recorded = store.parameters()
-        pending = [job for job in jobs if job["id"] not in recorded or is_outdated(job, recorded[job["id"]])]
-        tally = Tally(len(jobs), len(jobs) - len(pending), absent=tuple(sorted(absent)))
+        recorded = store.made_with()
+        sources = {name: source_of(name) for name in {job["algorithm"] for job in jobs}}
+        remade: Counter[str] = Counter()
+        for job in jobs:
+            if job["id"] in recorded and recorded[job["id"]].source != sources[job["algorithm"]]:
+                del recorded[job["id"]]
+                remade[job["algorithm"]] += 1
+        pending = [job for job in jobs if job["id"] not in recorded or is_outdated(job, recorded[job["id"]].parameters)]
+        tally = Tally(len(jobs), len(jobs) - len(pending), remade=remade, absent=tuple(sorted(absent)))
         if pending:
             record(store.folder, spec, jobs, scale=scale, workers=workers, cluster=cluster is not None)
         if progress is not None:
             progress(tally)
         about = {"experiment": spec.store, "spec_hash": spec.hash, "commit": commit()}
         for row in on_cluster(pending, about, cluster) if cluster else on_cores(pending, about, workers):
+            if row.get("error") is None and row["source"] != sources[row["algorithm"]]:
+                told = "the worker has another source of the planner: start it again"
+                row |= {"source": None, "stopped_by": "error", "error": told}
             store.put(row)
             tally.ran += 1
             tally.failed += row.get("error") is not None
@@ -83,13 +98,6 @@ def run_experiment(
         if tally.ran:
             store.join(job["id"] for job in jobs)
     return tally
-
-
-def check_code(spec: Spec, *, allow_code: bool) -> None:
-    check_job(spec.job, allow_all=allow_code)
-    for name in spec.own_measures().values():
-        plugins.require_permission(name, plugins.MEASURE, allow_code=allow_code)
-        plugins.load(name, plugins.MEASURE)
 
 
 def _absent(jobs: list[Job]) -> set[str]:

@@ -16,12 +16,13 @@ import re
 import tomllib
 import types
 import typing
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from wend import plugins
-from wend.errors import FormatError, UnknownNameError, WendError
+from wend.errors import FormatError, ParameterError, UnknownNameError, WendError
 from wend.files import MAX_DEPTH, read_bytes
 from wend.maps.movingai import is_mapf
 from wend.metrics import MEASURES, Measure
@@ -82,8 +83,8 @@ class Scale:
 class AlgorithmSpec:
     """One contender."""
 
-    name: str                                                   # in the registry, or "every"
-    label: str = ""                                             # in the report; the registry's title by default
+    name: str                                                   # in the registry, "every", or module:Class
+    label: str = ""                                             # in the report; by default the algorithm's title
     parameters: dict[str, Any] = field(default_factory=dict)
     limits: dict[str, Any] = field(default_factory=dict)        # where its limits differ
     connectivity: int | None = None                             # where its map differs: 4 or 8
@@ -191,24 +192,25 @@ class Spec:
         measures = ((name, self.measures[name].of) for name in sorted(self.metrics) if name in self.measures)
         return {name: of for name, of in measures if isinstance(of, str)}
 
-    def contenders(self) -> list[AlgorithmSpec]:
-        """The algorithms that are registered, labelled; the others appear once they are.
+    def code(self) -> list[tuple[str, plugins.Kind]]:
+        """The code outside of Wend that the spec names as `module:name`."""
+        named = [(self.job, plugins.JOB), *((algorithm.name, plugins.PLANNER) for algorithm in self.algorithms)]
+        named += [(of, plugins.MEASURE) for of in self.own_measures().values()]
+        return [(name, kind) for name, kind in named if plugins.is_code(name)]
 
-        A `job` that is a function of the spec's own gets all of them, since it may know others.
-        """
+    def contenders(self) -> list[AlgorithmSpec]:
+        """The algorithms, each with a label of its own. None of the code that the spec names is imported for it."""
         chosen: list[AlgorithmSpec] = []
         for algorithm in self.algorithms:
-            names = registry.ALGORITHMS if algorithm.name == EVERY_PLANNER else [algorithm.name]
-            for name in names:
-                if name in registry.ALGORITHMS or self.job != "run":
-                    title = registry.ALGORITHMS[name].title if name in registry.ALGORITHMS else name
-                    chosen.append(dataclasses.replace(algorithm, name=name, label=algorithm.label or title))
-        return chosen
+            names = registry.names() if algorithm.name == EVERY_PLANNER else [algorithm.name]
+            chosen += [dataclasses.replace(algorithm, name=name) for name in names]
+        return _labelled(chosen, [algorithm.label or self._title(algorithm.name) for algorithm in chosen])
 
-    def missing(self) -> list[str]:
-        """The algorithms that the spec names and that are not registered yet."""
-        chosen = {algorithm.name for algorithm in self.contenders()}
-        return [a.name for a in self.algorithms if a.name not in chosen and a.name != EVERY_PLANNER]
+    def _title(self, name: str) -> str:
+        """What an algorithm is called. A `job` function of the spec's own may know others than those registered."""
+        if plugins.is_code(name):
+            return name.partition(":")[2]
+        return name if self.job != "run" and name not in registry.names() else registry.find(name).title
 
     def jobs(self, scale: str) -> list[Job]:
         """Everything there is to run, in a fixed order."""
@@ -250,7 +252,36 @@ class Spec:
             **({"rehearse": True} if algorithm.rehearse else {}),
             **({"measures": self.own_measures()} if self.own_measures() else {}),
         }
-        return {"id": job_id(job), "label": algorithm.label, "view": view, **job}
+        known = registry.ALGORITHMS.get(algorithm.name)     # a worker does not know what this program has registered
+        where = {"where": known.where} if known is not None and known.is_foreign else {}
+        return {"id": job_id(job), "label": algorithm.label, "view": view, **where, **job}
+
+
+def _labelled(chosen: list[AlgorithmSpec], labels: list[str]) -> list[AlgorithmSpec]:
+    """The algorithms with these labels. Where the spec gives none and titles are the same, differences are added."""
+    alike: dict[str, list[dict[str, str]]] = {}
+    for algorithm, label in zip(chosen, labels, strict=True):
+        if not algorithm.label:
+            alike.setdefault(label, []).append(_settings(algorithm))
+    told_apart = []
+    for algorithm, label in zip(chosen, labels, strict=True):
+        others = [] if algorithm.label else alike[label]
+        own = [text for key, text in _settings(algorithm).items() if any(text != other.get(key) for other in others)]
+        told_apart.append(dataclasses.replace(algorithm, label=f"{label} ({', '.join(own)})" if own else label))
+    for label, count in Counter(algorithm.label for algorithm in told_apart).items():
+        if count > 1:
+            cure = "give each one a label of its own, or remove one"
+            raise ParameterError(f"algorithms: {count} entries come out with the label {label!r}: {cure}")
+    return told_apart
+
+
+def _settings(algorithm: AlgorithmSpec) -> dict[str, str]:
+    """Everything in which two entries may differ, as labels show it."""
+    limits = {f"limits.{key}": value for key, value in algorithm.limits.items()}
+    rest = {"connectivity": algorithm.connectivity, "rehearse": algorithm.rehearse or None}
+    given = {key: value for key, value in {**algorithm.parameters, **limits, **rest}.items() if value is not None}
+    texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in given.items()}
+    return {"name": algorithm.name, **{key: f"{key} {text}" for key, text in texts.items()}}
 
 
 def job_id(job: Job) -> str:
@@ -361,7 +392,7 @@ def _check(spec: Spec) -> None:
         if metric not in spec.metrics:
             raise FormatError("metrics", f"{metric} is shown but not measured: add it to the list")
     for algorithm in spec.contenders():
-        if algorithm.name in registry.ALGORITHMS:
+        if not plugins.is_code(algorithm.name) and (spec.job == "run" or algorithm.name in registry.names()):
             registry.create(algorithm.name, **algorithm.parameters)
         _build(JobLimits, algorithm.limits, f"limits of {algorithm.name}")
     for table in spec.tables:

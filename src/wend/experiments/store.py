@@ -17,7 +17,7 @@ import io
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 import pyarrow as pa
@@ -63,7 +63,16 @@ COLUMNS = {
     "threads": pa.int64(),          # that the job was allowed
     "python": pa.string(),
     "schema": pa.int64(),
+    "source": pa.string(),          # a hash of the planner's source, null if the planner is Wend's own
 }
+_LATER = ("source",)                # columns that older rows of the same schema lack
+
+
+class MadeWith(NamedTuple):
+    """What may have changed since a result was made."""
+
+    parameters: str
+    source: str | None
 
 
 class Store:
@@ -159,10 +168,10 @@ class Store:
         rows = self.results(self.done()).execute("SELECT id FROM results WHERE error IS NOT NULL").fetchall()
         return [str(name) for (name,) in rows]
 
-    def parameters(self) -> dict[str, str]:
-        """The parameters with which each result was made, by the id of its job."""
-        rows = self.results(self.done()).execute("SELECT id, parameters FROM results").fetchall()
-        return {str(name): str(parameters) for name, parameters in rows}
+    def made_with(self) -> dict[str, MadeWith]:
+        """What each result was made with, by the id of its job."""
+        rows = self.results(self.done()).execute("SELECT id, parameters, source FROM results").fetchall()
+        return {str(name): MadeWith(str(parameters), source) for name, parameters, source in rows}
 
     def rows(self) -> dict[str, Row]:
         """All results, by the id of their job."""
@@ -190,6 +199,8 @@ class Store:
                 "CREATE OR REPLACE TABLE results AS SELECT * FROM read_parquet(?, union_by_name=true) LIMIT ?",
                 [[str(file) for file in files], most],
             )
+            for name in _LATER:
+                database.execute(f"ALTER TABLE results ADD COLUMN IF NOT EXISTS {name} {_SQL_TYPES[COLUMNS[name]]}")
             found = database.execute("SELECT column_name, column_type FROM (DESCRIBE results)").fetchall()
             ids = [name for (name,) in database.execute("SELECT id FROM results").fetchall()]
         except duckdb.Error as error:
@@ -236,5 +247,6 @@ def _is_of_results(types: dict[str, str]) -> bool:
 
 def _is_damaged(file: Path) -> bool:
     about = pq.ParquetFile(file)
-    types = {field.name: _SQL_TYPES.get(field.type, "") for field in about.schema_arrow}
+    types = {name: _SQL_TYPES[COLUMNS[name]] for name in _LATER}
+    types |= {field.name: _SQL_TYPES.get(field.type, "") for field in about.schema_arrow}
     return about.metadata.num_rows != 1 or not _is_of_results(types) or about.read(["id"])["id"][0].as_py() != file.stem

@@ -15,11 +15,12 @@ from typing import Any
 
 from wend.errors import FormatError, ParameterError
 from wend.experiments import provenance
-from wend.experiments.runner import check_code, on_cores
+from wend.experiments.jobs import check_code
+from wend.experiments.runner import on_cores
 from wend.experiments.spec import Job, Spec
 from wend.experiments.store import Row, Store
 
-_COLUMNS = ("stopped_by", "error", "parameters", "state_hash", "violations")     # and the metrics
+_COLUMNS = ("stopped_by", "error", "parameters", "source", "state_hash", "violations")      # and the metrics
 _CLOCKS = ("time-limit", "hard-limit")      # what ends a run sooner on a slower machine
 _TOLERANCE = 1e-9                           # of means: other processors add floats in another order
 

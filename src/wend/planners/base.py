@@ -8,7 +8,8 @@ range. The command line's flags, the experiments' keys and the docs are derived 
         def plan(self, proposal, budget):
             pass        # the proposal comes filled with "every agent stays"
 
-`wend.check_planner` puts any planner through the conformance suite. (This one fails it: no agent ever gets home.)
+`wend.check_planner` puts any planner through the conformance suite. (This one is legal, and not good: no agent ever
+gets home.)
 
 The window into a planner is `intent` (what one agent is about to do, and why), `overlays` (named pictures over the map)
 and `promises` (which agents are sure to arrive). Viewers, tests and the command line look through it and nowhere else;

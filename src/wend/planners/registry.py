@@ -1,16 +1,22 @@
 """The registry of algorithms: their names, the papers they come from, and the parameters that can be set.
 
 It is a table of names, so listing it imports no kernel. An alias is an algorithm with some parameters preset.
+
+Planners that are no part of Wend have names too: `module:Class` works at once, `register` gives one a short name in a
+program, and a package registers its planners as entry points of the group `wend.planners`.
 """
 
 from __future__ import annotations
 
-import importlib
+import dataclasses
+import inspect
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from wend.errors import UnknownNameError
+from wend import plugins
+from wend.errors import ParameterError, UnknownNameError
 from wend.planners.base import Parameter, Planner
 
 SILVER = "Silver: Cooperative Pathfinding (AIIDE 2005)"
@@ -27,16 +33,24 @@ class Algorithm:
     title: str              # what people call it
     summary: str            # one line
     paper: str              # where it comes from
-    online: bool            # stays within a budget in every tick, the first included
-    where: str              # module:class
+    online: bool | None     # stays within a budget in every tick, the first included; None: nobody has said
+    where: str              # module:Class
     preset: Mapping[str, Any] = field(default_factory=dict)     # parameters that make the alias, and cannot be set
     defaults: Mapping[str, Any] = field(default_factory=dict)   # defaults that differ from the class's
 
     def planner_class(self) -> type[Planner]:
         """The class that implements it; importing it loads the kernels."""
-        module, name = self.where.split(":")
-        found: type[Planner] = getattr(importlib.import_module(module), name)
+        found: type[Planner] = plugins.load(self.where, plugins.PLANNER)
         return found
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether it is no part of Wend."""
+        return not self.where.startswith("wend.")
+
+    def source(self) -> str | None:
+        """A hash of the source of a foreign planner; None for Wend's own, whose version says it."""
+        return plugins.source_digest(self.planner_class()) if self.is_foreign else None
 
     def parameters(self) -> tuple[Parameter, ...]:
         """The parameters that can be set, with the defaults of this algorithm."""
@@ -172,16 +186,72 @@ _ALGORITHMS = (
     ),
 )
 
-ALGORITHMS: Mapping[str, Algorithm] = {algorithm.key: algorithm for algorithm in _ALGORITHMS}
+ALGORITHMS: dict[str, Algorithm] = {algorithm.key: algorithm for algorithm in _ALGORITHMS}
+"""Wend's own, and those that this program has registered."""
+
+_KEY = re.compile(r"[A-Za-z_][\w.+-]*")
+
+
+def register(
+    key: str, planner: type[Planner], *, title: str = "", summary: str = "", paper: str = "", online: bool | None = None
+) -> None:
+    """Give a planner of your own a name that works wherever the name of a planner does, until the program ends.
+
+    The others say what lists and reports show; `title` is the name of the class by default, `summary` the first line of
+    its docstring, and `online` whether it claims to stay within a budget in every tick.
+    """
+    if not isinstance(key, str) or not _KEY.fullmatch(key):
+        raise ParameterError(f"key is a short name such as 'greedy', not {key!r}")
+    if key in ALGORITHMS and not ALGORITHMS[key].is_foreign:
+        raise ParameterError(f"key is a name that no algorithm of Wend has, and {key!r} is {ALGORITHMS[key].title}")
+    _check_class(planner, "planner")
+    where = f"{planner.__module__}:{planner.__qualname__}"
+    if not plugins.is_code(where) or plugins.load(where, plugins.PLANNER) is not planner:
+        raise ParameterError(f"{planner.__qualname__} must stand at the top level of a module, where others find it")
+    entry = _foreign(key, where)
+    ALGORITHMS[key] = replace(
+        entry, title=title or entry.title, summary=summary or entry.summary, paper=paper or entry.paper, online=online
+    )
+
+
+def names() -> list[str]:
+    """The names of all algorithms: Wend's own, those that this program has registered, and those of packages."""
+    return list(dict.fromkeys([*ALGORITHMS, *plugins.registered(plugins.PLANNER)]))
 
 
 def find(key: str) -> Algorithm:
-    """The algorithm with that key; raises an error that lists the known ones."""
-    if key not in ALGORITHMS:
-        raise UnknownNameError("algorithm", key, ALGORITHMS)
-    return ALGORITHMS[key]
+    """The algorithm of that name, or the planner `module:Class`; raises an error that lists the known names."""
+    if key in ALGORITHMS:
+        return ALGORITHMS[key]
+    where = key if plugins.is_code(key) else plugins.registered(plugins.PLANNER).get(key)
+    if where is None:
+        raise UnknownNameError("algorithm", key, names(), hint="A planner of your own is named 'module:Class'.")
+    return _foreign(key, where)
 
 
 def create(key: str, **parameters: Any) -> Planner:
     """A planner by name, such as `create("lra", noise=2)`."""
     return find(key).create(**parameters)
+
+
+def _foreign(key: str, where: str) -> Algorithm:
+    """What is known of a planner that is no part of Wend."""
+    planner = plugins.load(where, plugins.PLANNER)
+    _check_class(planner, where)
+    first_line, *_ = (planner.__doc__ or "").strip().splitlines() or [""]
+    is_signature = first_line.startswith(f"{planner.__name__}(")       # what a dataclass has for want of a docstring
+    summary = "" if is_signature else first_line
+    return Algorithm(key, planner.__name__, summary, paper=where, online=None, where=where)
+
+
+def _check_class(planner: Any, name: str) -> None:
+    """Refuse what is no planner, or does not declare its parameters as planners do."""
+    if not isinstance(planner, type) or not issubclass(planner, Planner):
+        raise ParameterError(f"{name}: a class that derives from wend.Planner is needed, not {planner!r}")
+    if inspect.isabstract(planner):
+        raise ParameterError(f"{name}: {planner.__name__} has no method `plan`")
+    if any(isinstance(value, dataclasses.Field) for value in vars(planner).values()):
+        raise ParameterError(f"{name}: {planner.__name__} declares parameters, so it needs @dataclass above the class")
+    for declared in dataclasses.fields(planner):
+        if "help" not in declared.metadata:
+            raise ParameterError(f"{name}: declare {declared.name!r} with wend.parameter(default, help)")

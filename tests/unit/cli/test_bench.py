@@ -54,6 +54,8 @@ def test_a_job_that_no_package_registered_needs_permission(wend, tmp_path) -> No
         answer = wend("bench", "a.toml", "--allow-code")
         assert (answer.code, answer.err.count("\n")) == (2, 1)
         assert "unknown job" in answer.err
+    (tmp_path / "a.toml").write_text(SPEC.replace("tests.unit.experiments.own_jobs:{job}", "rum").format(agents=[1]))
+    assert "unknown job 'rum'. Did you mean 'run'?" in wend("bench", "a.toml", "--allow-code").err
 
 
 def test_failed_jobs_are_an_exit_code(wend, tmp_path) -> None:
@@ -94,18 +96,18 @@ problem = { scen = "duel/{map}-random-{instance}" }
 algorithms = [{ name = "lra" }]
 tables = [{ id = "t", title = "T", rows = "label" }]
 [scales.quick]
-maps = ["duel/arena"]
+maps = ["duel/lane"]
 agents = [1]
 """
 
 
 def test_results_of_others_are_added_shown_and_written_as_csv(wend, tmp_path) -> None:
     (tmp_path / "data" / "duel").mkdir(parents=True)
-    (tmp_path / "data" / "duel" / "arena.map").write_text("type octile\nheight 1\nwidth 4\nmap\n....\n")
-    (tmp_path / "data" / "duel" / "arena-random-1.scen").write_text("version 1\n0\tarena.map\t4\t1\t0\t0\t3\t0\t3\n")
+    (tmp_path / "data" / "duel" / "lane.map").write_text("type octile\nheight 1\nwidth 4\nmap\n....\n")
+    (tmp_path / "data" / "duel" / "lane-random-1.scen").write_text("version 1\n0\tlane.map\t4\t1\t0\t0\t3\t0\t3\n")
     (tmp_path / "a.toml").write_text(SCEN_SPEC)
     head = "map,scen,agents,solver,solved,sum_of_costs\n"
-    (tmp_path / "theirs.csv").write_text(f"{head}arena,arena-random-1,1,LaCAM,1,5\narena,arena-random-2,1,LaCAM,1,5\n")
+    (tmp_path / "theirs.csv").write_text(f"{head}lane,lane-random-1,1,LaCAM,1,5\nlane,lane-random-2,1,LaCAM,1,5\n")
     assert wend("bench", "a.toml").code == 0
     answer = wend("bench", "add-results", "theirs.csv", "--to", "a.toml")
     assert answer.code == 0

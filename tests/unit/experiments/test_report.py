@@ -151,7 +151,7 @@ def test_only_rows_of_the_scale_count(store) -> None:
 
 
 def test_the_header_says_what_was_run_and_where(store) -> None:
-    spec = a_spec(algorithms=[PLAIN, NOISY, AlgorithmSpec("nonesuch", label="N(1)"), AlgorithmSpec("nonesuch")])
+    spec = a_spec(algorithms=[PLAIN, NOISY])
     jobs = spec.jobs("quick")
     for job in jobs[:6]:
         store.put(a_row(job))
@@ -159,13 +159,11 @@ def test_the_header_says_what_was_run_and_where(store) -> None:
     store.put(a_row(jobs[7], stopped_by="error", error="ValueError: no", commit=""))
     report = make_report(spec, store)
     assert (report.jobs, report.done, report.failed, report.illegal) == (16, 8, 1, 1)
-    assert report.missing == ["nonesuch"]
     assert report.stopped_by == {"done": 6, "error": 1, "max-ticks": 1}
     assert (report.versions, report.commits, report.cpus) == (["0.0.9", "0.1.0"], ["abc"], ["a CPU", "another CPU"])
     for text in (printed(report), to_markdown(report)):
         assert "8 of 16" in text
         assert "done 6, error 1, max-ticks 1" in text
-    assert "<dt>not registered yet</dt><dd>nonesuch</dd>" in to_html(report)
 
 
 def test_failed_jobs_are_listed_up_to_ten(store) -> None:
@@ -363,8 +361,6 @@ def test_a_baseline_is_a_label_or_an_algorithm(store) -> None:
     assert make_report(a_spec(), store).baseline == ""
     assert make_report(a_spec(baseline="noisy"), store, baseline="plain").baseline == "plain"
     assert make_report(a_spec(algorithms=[NOISY]), store, baseline="lra").baseline == "noisy"
-    later = a_spec(algorithms=[PLAIN, AlgorithmSpec("nonesuch")], baseline="nonesuch")
-    assert make_report(later, store).baseline == "nonesuch"
     with pytest.raises(ParameterError, match="may be any of plain, noisy"):
         make_report(a_spec(), store, baseline="lra")
     with pytest.raises(UnknownNameError, match=r"unknown baseline 'plane'. Did you mean 'plain'\? Known: lra, noisy"):

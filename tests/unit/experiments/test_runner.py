@@ -70,7 +70,7 @@ def test_everything_is_run_once(tmp_path) -> None:
     seen: list[int] = []
     tally = run_experiment(spec, "quick", allow_code=True, out=tmp_path / "r", progress=lambda t: seen.append(t.ran))
     assert (tally.total, tally.kept, tally.ran, tally.failed) == (6, 0, 6, 0)
-    assert seen == [0, 1, 2, 3, 4, 5, 6]        # told once beforehand
+    assert seen == [0, 1, 2, 3, 4, 5, 6]
     again = run_experiment(spec, "quick", allow_code=True, out=tmp_path / "r")
     assert (again.kept, again.ran) == (6, 0)
     found = rows(tmp_path / "r", spec, "ticks, experiment, wend_version, cpu, threads, schema, spec_hash, seed")
@@ -145,6 +145,20 @@ def test_all_results_are_in_one_file_when_they_are_done(tmp_path) -> None:
     table = pq.read_table(tmp_path / "r" / "results.parquet")
     assert sorted(table["id"].to_pylist()) == sorted(job["id"] for job in spec.jobs("quick"))
     assert sorted(table["ticks"].to_pylist()) == [10, 11, 20, 21, 30, 31]
+
+
+def test_a_worker_with_another_source_of_the_planner_is_found_out(tmp_path, monkeypatch) -> None:
+    path = tmp_path / "world.toml"
+    planner = "tests.planners.test_conformance:StandsStill"
+    path.write_text(WORLD.replace("{0..2}", "0").replace("[20, 60]", "[5]").replace('"lra"', f'"{planner}"'))
+    spec, out = load_spec(str(path)), tmp_path / "r"
+    monkeypatch.setattr("wend.experiments.runner.source_of", lambda _: "mine")
+    assert run_experiment(spec, "quick", out=out, allow_code=True).failed == 2
+    told = "the worker has another source of the planner: start it again"
+    assert rows(out, spec, "error, stopped_by") == [(told, "error")] * 2
+    monkeypatch.undo()
+    again = run_experiment(spec, "quick", out=out, allow_code=True)
+    assert (again.ran, again.failed) == (2, 0)
 
 
 @pytest.mark.parametrize("workers", [1, 2])

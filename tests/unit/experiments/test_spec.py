@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
+from wend import ALGORITHMS, plugins
 from wend.errors import FormatError, UnknownNameError
 from wend.experiments.spec import JobLimits, Spec, expand, load_spec
 
@@ -27,9 +29,6 @@ name = "lra"
 label = "noisy"
 parameters = { noise = 4 }
 limits = { max_ticks = 9 }
-[[algorithms]]
-name = "not-yet-there"
-parameters = { window = 8 }
 [[figures]]
 id = "f"
 title = "Everybody"
@@ -43,14 +42,13 @@ def spec_of(folder: Path, text: str = SPEC) -> Spec:
     return load_spec(str(path))
 
 
-def test_jobs_are_every_combination_of_what_is_registered(tmp_path) -> None:
+def test_jobs_are_every_combination(tmp_path) -> None:
     spec = spec_of(tmp_path)
     jobs = spec.jobs("quick")
     assert len(jobs) == 3 * 2 * 2 * 2
     assert len({job["id"] for job in jobs}) == len(jobs)
     assert {job["map"] for job in jobs} == {"open:width=8,height=8", "random:seed=0", "random:seed=1"}
     assert {(job["label"], job["limits"]["max_ticks"]) for job in jobs} == {("LRA*", 50), ("noisy", 9)}
-    assert spec.missing() == ["not-yet-there"]
     assert spec.limits == JobLimits(max_ticks=50)
 
 
@@ -70,10 +68,10 @@ def test_the_id_of_a_job_never_changes(tmp_path) -> None:
 
 
 def test_every_planner_and_the_maps_own_problem(tmp_path) -> None:
-    text = SPEC.replace('name = "not-yet-there"\nparameters = { window = 8 }', 'name = "every"')
+    text = SPEC.replace('name = "lra"\n[', 'name = "every"\n[')
     text = text.replace('kind = "random"', 'kind = "own"').replace('"open:width=8,height=8", ', '"door:width=2", ')
     spec = spec_of(tmp_path, text)
-    assert "LRA*" in {algorithm.label for algorithm in spec.contenders()}
+    assert [a.label for a in spec.contenders()] == [*(entry.title for entry in ALGORITHMS.values()), "noisy"]
     assert {job["problem"] for job in spec.jobs("quick")} == {"door", "random"}
 
 
@@ -273,8 +271,82 @@ def test_unknown_names_list_the_known(tmp_path) -> None:
 
 
 def test_a_job_of_ones_own_gets_algorithms_that_nobody_registered(tmp_path) -> None:
-    spec = spec_of(tmp_path, 'job = "tests.unit.experiments.own_jobs:fine"\n' + SPEC)
+    other = '[[algorithms]]\nname = "not-there"\nparameters = { window = 8 }\n'
+    spec = spec_of(tmp_path, 'job = "tests.unit.experiments.own_jobs:fine"\n' + SPEC + other)
     assert {(job["algorithm"], job["label"]) for job in spec.jobs("quick")} == {
-        ("lra", "LRA*"), ("lra", "noisy"), ("not-yet-there", "not-yet-there")
+        ("lra", "LRA*"), ("lra", "noisy"), ("not-there", "not-there")
     }  # fmt: skip
-    assert spec.missing() == []
+
+
+def entries(*lines: str) -> str:
+    """The spec with these algorithms."""
+    return SPEC[: SPEC.index("[[algorithms]]")] + "".join(f"[[algorithms]]\n{line}\n" for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("weeve", r"a\.toml: unknown algorithm 'weeve'\. Did you mean 'weave'\? Known: lra, .*'module:Class'\."),
+        ("greedy:", "unknown algorithm 'greedy:'"),
+        ("no-such", "unknown algorithm 'no-such'"),
+    ],
+)
+def test_an_unknown_algorithm_is_an_error(tmp_path, name, reason) -> None:
+    with pytest.raises(FormatError, match=reason):
+        spec_of(tmp_path, entries(f'name = "{name}"'))
+
+
+@pytest.mark.parametrize(
+    ("lines", "labels"),
+    [
+        (
+            ['name = "whca"\nparameters = { window = 4 }', 'name = "whca"\nparameters = { window = 16 }'],
+            ["WHCA* (window 4)", "WHCA* (window 16)"],
+        ),
+        (
+            ['name = "whca"', 'name = "lra"', 'name = "whca"\nparameters = { window = 4, order = "age" }'],
+            ["WHCA*", "LRA*", "WHCA* (window 4, order age)"],
+        ),
+        (
+            [
+                'name = "whca"\nparameters = { window = 4, no_follow = true }\nlimits = { max_ticks = 9 }',
+                'name = "whca"\nparameters = { window = 4 }\nlimits = { max_ticks = 8 }',
+                'name = "whca"\nparameters = { window = 4 }\nlimits = { max_ticks = 8 }\nrehearse = true',
+            ],
+            ["WHCA* (no_follow true, limits.max_ticks 9)", "WHCA* (limits.max_ticks 8)",
+             "WHCA* (limits.max_ticks 8, rehearse true)"],
+        ),
+        (['name = "one:Greedy"', 'name = "two:Greedy"'], ["Greedy (one:Greedy)", "Greedy (two:Greedy)"]),
+        (['name = "lra"\nconnectivity = 4', 'name = "lra"\nconnectivity = 8'],
+         ["LRA* (connectivity 4)", "LRA* (connectivity 8)"]),
+        (['name = "lra"\nlabel = "A"\nparameters = { noise = 4 }', 'name = "lra"'], ["A", "LRA*"]),
+    ],
+)  # fmt: skip
+def test_entries_of_one_title_are_labelled_with_what_they_differ_in(tmp_path, lines, labels) -> None:
+    spec = spec_of(tmp_path, entries(*lines))
+    assert [algorithm.label for algorithm in spec.contenders()] == labels
+    assert {job["label"] for job in spec.jobs("quick")} == set(labels)
+
+
+@pytest.mark.parametrize(
+    ("lines", "label"),
+    [
+        (['name = "lra"', 'name = "lra"'], r"LRA\*"),
+        (['name = "every"', 'name = "lra"'], r"LRA\*"),
+        (['name = "lra"\nlabel = "A"', 'name = "far"\nlabel = "A"'], "A"),
+        (['name = "lra"', 'name = "far"\nlabel = "LRA*"'], r"LRA\*"),
+    ],
+)
+def test_entries_that_nothing_tells_apart_are_an_error(tmp_path, lines, label) -> None:
+    with pytest.raises(FormatError, match=f"algorithms: 2 entries come out with the label '{label}': give each one"):
+        spec_of(tmp_path, entries(*lines))
+
+
+def test_reading_a_spec_runs_none_of_the_code_that_it_names(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "trap.py").write_text("raise SystemExit('it ran')\n")
+    text = entries('name = "trap:Planner"\nparameters = { depth = 3 }')
+    assert {job["algorithm"] for job in spec_of(tmp_path, text).jobs("quick")} == {"trap:Planner"}
+    spec = spec_of(tmp_path, 'job = "trap:job"\n' + text)
+    assert spec.code() == [("trap:job", plugins.JOB), ("trap:Planner", plugins.PLANNER)]
+    assert "trap" not in sys.modules

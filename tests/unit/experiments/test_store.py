@@ -58,6 +58,17 @@ def test_a_damaged_result_is_named(tmp_path) -> None:
         store.results(["one", "two"])
 
 
+def test_rows_from_before_sources_were_kept_are_read(tmp_path) -> None:
+    store = Store.create(tmp_path / "r", "a/b")
+    store.put(row("new", ticks=4) | {"source": "abc"})
+    store.put(row("old", ticks=4))
+    old = tmp_path / "r" / "jobs" / "old.parquet"
+    pq.write_table(pq.read_table(old).drop_columns(["source"]), old)
+    assert {name: made.source for name, made in store.made_with().items()} == {"new": "abc", "old": None}
+    store.forget(["new"])
+    assert store.made_with()["old"].source is None
+
+
 def test_files_that_are_no_results_are_named(tmp_path) -> None:
     store = Store.create(tmp_path / "r", "a/b")
     store.put(row("one", ticks=4))
@@ -65,7 +76,7 @@ def test_files_that_are_no_results_are_named(tmp_path) -> None:
     bad = tmp_path / "r" / "jobs" / "bad.parquet"
     renamed = whole.set_column(0, "id", pa.array(["bad"]))
     pq.write_table(renamed, bad)
-    assert store.parameters().keys() == {"one", "bad"}
+    assert store.made_with().keys() == {"one", "bad"}
     for table in (
         whole,
         renamed.drop_columns(["id"]),
@@ -76,12 +87,12 @@ def test_files_that_are_no_results_are_named(tmp_path) -> None:
         renamed.slice(0, 0),
     ):
         pq.write_table(table, bad)
-        for ask in (store.failed, store.parameters):
+        for ask in (store.failed, store.made_with):
             with pytest.raises(FormatError, match=r"jobs/bad\.parquet: not the result of a job: remove it"):
                 ask()
     bad.write_bytes(b"\0" * (2**20 + 1))
     with pytest.raises(FormatError, match=r"bad\.parquet: a result has one row"):
-        store.parameters()
+        store.made_with()
     bad.unlink()
     os.mkfifo(bad)
     assert store.done() == {"one"}
