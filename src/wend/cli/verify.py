@@ -62,8 +62,10 @@ def _tell(folder: Path, found: Verification) -> None:
             say(f"{name}: made with {', '.join(then)}, run again with {now[name]}")
     if found.unknown:
         say(f"{found.unknown} rows are of jobs that the folder's spec no longer names: they were not run")
+    if found.timed:
+        say(f"{found.timed} rows are of runs that a time limit ended: they cannot be compared, and were not run")
     if found.by_clock:
-        say(f"{found.by_clock} runs were ended by a clock, and cannot be compared")
+        say(f"{found.by_clock} runs were ended by a time limit now, and not then: they were not compared")
     compared = found.ran - found.by_clock
     verdict = "all as the folder says" if found.holds else "nothing to go by"
     verdict = f"{len(found.differences)} differences" if found.differences else verdict

@@ -1,7 +1,8 @@
 """Verifying a results folder: its jobs, or some of them, are run again and held against the rows that it holds.
 
 What must be equal is the state hash of each run, how it ended, and every metric that does not depend on the machine. A
-run that a clock ended, then or now, cannot be compared, and is counted as such. Results of other solvers are not run.
+run that a clock ended cannot be compared: it is not run again, or not compared if that happens only now. Results of
+other solvers are not run.
 """
 
 from __future__ import annotations
@@ -44,10 +45,11 @@ class Verification:
 
     rows: int                   # of the folder, without those of other solvers
     wanted: int                 # jobs to be run again
+    timed: int                  # rows of runs that a clock ended: not run
+    unknown: int                # rows of jobs that the folder's spec does not name: not run
     ran: int = 0
-    by_clock: int = 0           # of those, runs that a clock ended: they cannot be compared
+    by_clock: int = 0           # of those, runs that a clock ended now: not compared
     differences: list[Difference] = field(default_factory=list)
-    unknown: int = 0            # rows of jobs that the folder's spec does not name: not run
     environments: list[dict[str, Any]] = field(default_factory=list)    # that the folder holds, and then this one
 
     @property
@@ -80,12 +82,14 @@ def verify(
     check_code(spec, allow_code=allow_code)
     stored = store.rows()
     named = {job["id"]: job for scale in spec.scales for job in spec.jobs(scale)}
-    jobs = [job for name, job in named.items() if name in stored]
-    if not jobs:
+    known = [job for name, job in named.items() if name in stored]
+    if not known:
         raise FormatError(folder, "it holds no result of its spec: there is nothing to verify")
+    jobs = [job for job in known if stored[job["id"]]["stopped_by"] not in _CLOCKS]
     found = Verification(
         rows=len(stored),
         wanted=len(jobs) if sample is None else min(sample, len(jobs)),
+        timed=len(known) - len(jobs),
         unknown=len(stored.keys() - named.keys()),
         environments=[*provenance.environments(folder), provenance.environment()],
     )
@@ -96,11 +100,10 @@ def verify(
         progress(found)
     for row in on_cores(jobs, {}, workers):
         found.ran += 1
-        before = stored[row["id"]]
-        if {before["stopped_by"], row["stopped_by"]} & set(_CLOCKS):
+        if row["stopped_by"] in _CLOCKS:
             found.by_clock += 1
         else:
-            found.differences += _differences(spec, named[row["id"]], before, row)
+            found.differences += _differences(spec, named[row["id"]], stored[row["id"]], row)
         if progress is not None:
             progress(found)
     return found

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import wend.experiments.verify
 from wend.errors import FormatError, ParameterError
 from wend.experiments.runner import run_experiment
 from wend.experiments.spec import Spec, load_spec
@@ -104,9 +105,19 @@ def test_runs_that_a_clock_ended_are_not_compared(spec, folder) -> None:
     row = Store(folder).rows()[job["id"]]
     Store(folder).put({**row, "stopped_by": "time-limit", "ticks": 3.0, "state_hash": "0"})
     found = verify(folder)
-    assert (found.holds, found.ran, found.by_clock) == (True, 6, 1)
+    assert (found.holds, found.ran, found.timed, found.by_clock) == (True, 5, 1, 0)
     Store(folder).forget(other["id"] for other in spec.jobs("quick")[1:])
     assert not verify(folder).holds         # nothing was compared
+
+
+def test_a_slower_machine_is_no_difference(folder, monkeypatch) -> None:
+    def slow(jobs, about, workers):
+        return ({**row, "stopped_by": "time-limit", "ticks": 1.0} for row in on_cores(jobs, about, workers))
+
+    on_cores = wend.experiments.verify.on_cores
+    monkeypatch.setattr("wend.experiments.verify.on_cores", slow)
+    found = verify(folder)
+    assert (found.holds, found.ran, found.by_clock, found.differences) == (False, 6, 6, [])
 
 
 def test_what_cannot_be_verified_is_told(spec, folder, tmp_path) -> None:
