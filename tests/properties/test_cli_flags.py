@@ -25,12 +25,13 @@ WORDS = {
               "--corner-cutting", "--out", "--explain", "--json", "--noise", "--window", "--no-such", "--max-ticks"],
     "check": ["--map", "--scen", "--connectivity", "--corner-cutting", "--json"],
     "export": ["--format", "--out", "--json"],
-    "replay": ["--html", "--json"],
+    "replay": ["--html", "--map", "--scen", "--connectivity", "--corner-cutting", "--json"],
     "maps": ["generate", "open", "random", "--width", "--height", "--seed", "--blocked", "--out", "--json"],
     "algorithms": ["lra", "mapp", "--json"],
     "data": ["add", "list", "--json"],
-    "bench": ["--scale", "--jobs", "--out", "--baseline", "--retry-failed", "--json"],
-    "report": ["--scale", "--out", "--baseline", "--html", "--markdown", "--json"],
+    "bench": ["add-results", "--to", "--scale", "--jobs", "--out", "--baseline", "--retry-failed", "--json"],
+    "report": ["--scale", "--out", "--baseline", "--html", "--markdown", "--csv", "--json"],
+    "verify": ["--sample", "--seed", "--jobs", "--json"],
     "version": ["--json"],
 }  # fmt: skip
 
@@ -40,7 +41,7 @@ def line(rng: np.random.Generator) -> list[str]:
     command = sorted(WORDS)[rng.integers(len(WORDS))]
     values = [NUMBERS, TEXTS, FILES, MAPS]
     words = [command]
-    if command in ("solve", "check", "export", "replay", "bench", "report") and rng.random() < 0.9:
+    if command in ("solve", "check", "export", "replay", "bench", "report", "verify") and rng.random() < 0.9:
         words.append(str(rng.choice(MAPS if command == "solve" else FILES)))
     for _ in range(rng.integers(0, 5)):
         words.append(str(rng.choice(WORDS[command])))

@@ -21,6 +21,7 @@ import pytest
 
 from wend import Grid, Trace, World
 from wend.errors import FormatError, ParameterError, WendError
+from wend.experiments.foreign import rows_of
 from wend.experiments.report import make_report
 from wend.experiments.spec import load_spec
 from wend.experiments.store import COLUMNS, Store
@@ -322,6 +323,32 @@ class ResultFiles:
         Store(self.folder).parameters()
 
 
+RESULTS = [
+    b"map,scen,agents,solver,solved,sum_of_costs,ticks,plan\na,a-random-1,1,X,true,3,,\na,a-random-1,1,Y,,,,plan.txt\n",
+    b'[{"map": "a.map", "scen": "a-random-1", "agents": 1, "solver": "X", "solved": true, "seconds": 2.5}]',
+]
+
+
+class ForeignFiles:
+    """Results of other solvers."""
+
+    def __init__(self, folder: Path) -> None:
+        (folder / "data" / "mine").mkdir(parents=True)
+        (folder / "data" / "mine" / "a.map").write_bytes(MAPS[2])
+        (folder / "data" / "mine" / "a-random-1.scen").write_text("version 1\n0\ta.map\t1\t1\t0\t0\t0\t0\t0\n")
+        (folder / "plan.txt").write_text("Agent 0: (0,0)->\n")
+        spec = SPECS[1].replace(b'"mapf/', b'"mine/').replace(b"agents = [5]", b"agents = [1]")
+        (folder / "a.toml").write_bytes(spec)
+        self.path, self.spec = folder / "fuzz.csv", load_spec(str(folder / "a.toml"))
+        self.store = Store.create(folder / "results", "a")
+
+    def mutated(self, rng: np.random.Generator) -> bytes:
+        return mutate(RESULTS[rng.integers(len(RESULTS))], RESULTS, rng)
+
+    def read(self) -> None:
+        self.store.put_foreign(rows_of(self.path, self.spec)[0])
+
+
 class DataZips:
     """Zips that are added to the data folder."""
 
@@ -351,7 +378,10 @@ class JsonFiles:
         json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
 
 
-READERS = {TraceFiles: 0.4, PlanFiles: 0.25, SpecFiles: 0.05, ResultFiles: 0.02, DataZips: 0.08, JsonFiles: 0.2}
+READERS = {
+    TraceFiles: 0.4, PlanFiles: 0.2, ForeignFiles: 0.05, SpecFiles: 0.05, ResultFiles: 0.02, DataZips: 0.08,
+    JsonFiles: 0.2,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.__name__)

@@ -65,6 +65,22 @@ def test_what_needs_everybody_home(run: Trace) -> None:
 
 
 @pytest.mark.small
+def test_costs_over_their_lower_bounds(run: Trace) -> None:
+    assert (metrics.sum_of_costs_bound(run), metrics.makespan_bound(run)) == (2 + 2 + 5 + 0, 5)
+    assert [metrics.soc_ratio(run), metrics.makespan_ratio(run), metrics.first_solution_seconds(run)] == [None] * 3
+    done = trace_of("....", [((0, 0), (1, 0)), ((3, 0), (2, 0))], [[W, WEST], [E, W], [W, W]])
+    assert (metrics.sum_of_costs_bound(done), metrics.makespan_bound(done)) == (2, 1)
+    assert (metrics.soc_ratio(done), metrics.makespan_ratio(done)) == (3 / 2, 2)
+    assert metrics.first_solution_seconds(done) == pytest.approx(0.003)     # the third tick came after the last arrival
+    still = trace_of("..", [((0, 0), (0, 0))], [[W]])
+    assert (metrics.soc_ratio(still), metrics.makespan_ratio(still), metrics.first_solution_seconds(still)) == (
+        None, None, 0.0,
+    )  # fmt: skip
+    apart = trace_of(".@.", [((0, 0), (2, 0))], [[W]])
+    assert (metrics.sum_of_costs_bound(apart), metrics.soc_ratio(apart)) == (0, None)
+
+
+@pytest.mark.small
 def test_clocks(run: Trace) -> None:
     assert metrics.tick_ms(run) == pytest.approx({"p50": 2.5, "p99": 3.97, "max": 4.0})
     assert metrics.expansions(run) == 40

@@ -14,7 +14,7 @@ from typing import NoReturn
 
 import typer
 
-from wend.cli import algorithms, bench, check, data, export, maps, replay, report, solve, version
+from wend.cli import algorithms, bench, check, data, export, maps, replay, report, solve, verify, version
 from wend.cli.shared import FREE_WORDS, say, set_up_streams
 from wend.errors import WendError
 
@@ -31,8 +31,9 @@ app.command(context_settings=FREE_WORDS, epilog=solve.EPILOG)(solve.solve)
 app.command()(check.check)
 app.command()(export.export)
 app.command()(replay.replay)
-app.command()(bench.bench)
+app.add_typer(bench.app, name="bench")
 app.command()(report.report)
+app.command()(verify.verify)
 app.command()(algorithms.algorithms)
 app.command()(version.version)
 app.add_typer(maps.app, name="maps")

@@ -7,53 +7,31 @@ from typing import Annotated
 
 import typer
 
+from wend.cli.foreign import PlanMap, PlanScen, is_run, judged
 from wend.cli.shared import Connectivity, CornerCutting, Json, print_json, print_text, say
-from wend.errors import ParameterError
 
 
 def check(
     file: Annotated[Path, typer.Argument(help="A run, a lacam3 log, EECBS paths or a libMultiRobotPlanning YAML.")],
-    map: Annotated[str | None, typer.Option(help="The map that a foreign plan is for.")] = None,
-    scen: Annotated[str | None, typer.Option(help="The scenario that it claims to solve.")] = None,
-    connectivity: Connectivity = 8,
+    map: PlanMap = None,
+    scen: PlanScen = None,
+    connectivity: Connectivity = None,
     corner_cutting: CornerCutting = False,
     json: Json = False,
 ) -> None:
     """Judge every tick of a run or a plan: one line per violation, exit code 1 if there is any."""
-    from wend.files import opened
     from wend.world.referee import judge_trace
-    from wend.world.trace import LIMIT_BYTES, Trace
+    from wend.world.trace import Trace
 
-    with opened(file, at_most=LIMIT_BYTES) as binary:
-        is_run = binary.read(2) == b"PK"        # how a zip begins
-    if is_run:
+    if is_run(file):
         trace = Trace.load(file)
         agents, ticks, found = trace.agents, trace.ticks, [str(violation) for violation in judge_trace(trace)]
     else:
-        agents, ticks, found = _check_foreign(file, map, scen, connectivity, corner_cutting)
+        plan = judged(file, map, scen, connectivity, corner_cutting)
+        agents, ticks, found = plan.plan.agents, plan.plan.ticks, plan.wrong
     if json:
         print_json({"file": str(file), "agents": agents, "ticks": ticks, "legal": not found, "violations": found})
     else:
         print_text("".join(f"{line}\n" for line in found))
         say(f"{file}: {agents} agents, {ticks} ticks, {len(found)} violations")
     raise typer.Exit(1 if found else 0)
-
-
-def _check_foreign(
-    file: Path, map: str | None, scen: str | None, connectivity: int, corner_cutting: bool
-) -> tuple[int, int, list[str]]:
-    """The agents, ticks and violations of another tool's plan."""
-    from wend.interchange.formats import read_plan
-    from wend.interchange.plan import check_plan
-    from wend.maps.grid import Grid
-    from wend.maps.sources import load_scenario
-
-    plan = read_plan(file)
-    if map is None:
-        raise ParameterError(f"{file} is a {plan.format} plan, which does not carry its map: name it with --map")
-    grid = Grid.load(map, connectivity=connectivity, corner_cutting=corner_cutting)
-    starts = goals = None
-    if scen is not None:
-        rows = load_scenario(scen).first(plan.agents).rows
-        starts, goals = [row.start for row in rows], [row.goal for row in rows]
-    return plan.agents, plan.ticks, check_plan(plan, grid, starts, goals)

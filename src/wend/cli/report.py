@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from wend.experiments.spec import Spec
 
 Out = Annotated[Path | None, typer.Option(help="The results folder; results/NAME by default.")]
+AllowCode = Annotated[
+    bool, typer.Option("--allow-code", help="Run planners, measures and jobs that the spec names as module:name.")
+]
 Baseline = Annotated[str | None, typer.Option(help="The algorithm that tables show differences to.")]
 
 
@@ -25,6 +29,7 @@ def report(
     baseline: Baseline = None,
     html: Annotated[Path | None, typer.Option(help="Write the report to this page, one file.")] = None,
     markdown: Annotated[Path | None, typer.Option(help="Write the report's tables to this file.")] = None,
+    csv: Annotated[Path | None, typer.Option(help="Write the rows that it is made from to this file.")] = None,
     json: Json = False,
 ) -> None:
     """Put the results beside the paper's: tables, figures, and which of its sentences hold."""
@@ -32,7 +37,7 @@ def report(
     from wend.experiments.spec import load_spec
 
     spec = load_spec(name)
-    print_report(spec, results_folder(spec, out), scale, baseline, json, html, markdown)
+    print_report(spec, results_folder(spec, out), scale, baseline, json, html, markdown, csv)
 
 
 def print_report(
@@ -43,19 +48,27 @@ def print_report(
     json: bool,
     html: Path | None = None,
     markdown: Path | None = None,
+    csv: Path | None = None,
 ) -> Report:
     """Make the report of the results in a folder, write it to the files that are named, and print it."""
     from wend.experiments.render import to_console, to_html, to_markdown
     from wend.experiments.report import make_report
+    from wend.experiments.results import Results
     from wend.experiments.store import Store
     from wend.files import check_writable, replacing
 
-    made = make_report(spec, Store(folder), scale=scale, baseline=baseline)
-    for path, render in ((html, to_html), (markdown, to_markdown)):
+    store = Store(folder)
+    made = make_report(spec, store, scale=scale, baseline=baseline)
+    renders: list[tuple[Path | None, Callable[[], str]]] = [
+        (html, lambda: to_html(made)),
+        (markdown, lambda: to_markdown(made)),
+        (csv, lambda: Results(spec, store, spec.jobs(made.scale)).to_csv()),
+    ]
+    for path, render in renders:
         if path is not None:
             replaced = check_writable(path)
             with replacing(path) as file:
-                file.write(render(made).encode())
+                file.write(render().encode())
             say(f"replaced {path}" if replaced else f"written to {path}")
     if json:
         print_json(made.to_json())

@@ -27,8 +27,22 @@ EXIT_INTERRUPTED = 130
 FREE_WORDS = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output, and nothing else there.")]
-Connectivity = Annotated[int, typer.Option(help="8 for diagonal moves as well, 4 for none.")]
+Connectivity = Annotated[
+    int | None, typer.Option(help="8 for diagonal moves as well, 4 for none; 8 by default, 4 with a MAPF scenario.")
+]
 CornerCutting = Annotated[bool, typer.Option("--corner-cutting", help="Diagonals may pass blocked cells.")]
+
+
+def connectivity_of(given: int | None, scen: str | None) -> int:
+    """In how many directions agents move: as given, or else 4 in a scenario of the MAPF benchmark and 8 in others."""
+    from wend.maps.movingai import is_mapf
+
+    of_mapf = scen is not None and is_mapf(scen)
+    if given == 8 and of_mapf:
+        say(f"the agents of {scen} move in 4 directions elsewhere, and here in 8: costs cannot be compared")
+    if given is not None:
+        return given
+    return 4 if of_mapf else 8
 
 
 # --- output ----------------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from wend.cli.shared import (
     Connectivity,
     CornerCutting,
     Json,
+    connectivity_of,
     print_json,
     print_table,
     print_text,
@@ -53,7 +54,7 @@ def solve(
     time_limit: Annotated[float | None, typer.Option(help="Stop after this many seconds in ticks.")] = None,
     max_ticks: Annotated[int, typer.Option(help="Stop after this many ticks.")] = 10_000,
     budget: Annotated[int | None, typer.Option(help="Node expansions that the planner may make per tick.")] = None,
-    connectivity: Connectivity = 8,
+    connectivity: Connectivity = None,
     corner_cutting: CornerCutting = False,
     out: Annotated[Path | None, typer.Option(help="Save the run to this file (.wend).")] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Move nothing; say who surely arrives (mapp).")] = False,
@@ -77,7 +78,7 @@ def solve(
     if max_ticks < 0 or (time_limit is not None and not time_limit > 0):
         raise ParameterError("--max-ticks is 0 or more, and --time-limit more than 0 seconds")
     is_there = out is not None and check_writable(out, inputs=_inputs(source, scen))
-    grid = Grid.load(source, connectivity=connectivity, corner_cutting=corner_cutting)
+    grid = Grid.load(source, connectivity=connectivity_of(connectivity, scen), corner_cutting=corner_cutting)
     gigabytes = require_memory(grid.width, grid.height, source=source, in_world=True)
     if gigabytes > _LARGE_GB:
         say(f"a map of {grid.width:,} x {grid.height:,} cells: a world on it takes about {gigabytes:.1f} GB")

@@ -65,7 +65,8 @@ class Report:
     jobs: int
     done: int                   # jobs that have a result, the failed ones included
     failed: int
-    illegal: int                # runs in which the referee found a violation
+    illegal: int                # runs and plans in which the referee found a violation
+    others: dict[str, int]      # other solvers, whose results were added, with the number of their rows
     versions: list[str]
     commits: list[str]
     cpus: list[str]
@@ -79,8 +80,8 @@ class Report:
 
     def to_json(self) -> dict[str, Any]:
         """Everything, as one object that JSON can carry."""
-        about = {name: getattr(self.spec, name) for name in ("title", "paper", "about")}
-        counts = ("scale", "jobs", "done", "failed", "illegal", "stopped_by", "baseline")
+        about = {name: getattr(self.spec, name) for name in ("title", "paper", "about", "page")}
+        counts = ("scale", "jobs", "done", "failed", "illegal", "others", "stopped_by", "baseline")
         origins = ("versions", "commits", "cpus")
         return {
             "experiment": self.spec.name,

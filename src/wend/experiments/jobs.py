@@ -16,13 +16,13 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import numba
 
 from wend import __version__, plugins
-from wend.errors import WendError
+from wend.errors import ParameterError, WendError
+from wend.experiments.provenance import cpu_model
 from wend.experiments.spec import Job, Spec
 from wend.experiments.store import SCHEMA, Row
 from wend.files import to_json
@@ -34,6 +34,7 @@ from wend.planners.base import Planner
 from wend.problems.problem import Problem
 from wend.problems.scenarios import make_problem
 from wend.run import Limits, solve
+from wend.world.trace import Trace
 
 HARD_LIMIT_GRACE_S = 2.0    # for a tick that is under way; then the worker process is ended
 
@@ -73,6 +74,8 @@ def check_code(spec: Spec, *, allow_code: bool) -> None:
     for name, kind in spec.code():
         plugins.require_permission(name, kind, allow_code=allow_code)
     job_function(spec.job)
+    for name in spec.own_measures().values():
+        plugins.load(name, plugins.MEASURE)
     for algorithm in spec.contenders():
         if plugins.is_code(algorithm.name):
             registry.create(algorithm.name, **algorithm.parameters)
@@ -106,7 +109,19 @@ def run_problem(job: Job, problem: Problem) -> Row:
         "state_hash": run.state_hash,
         "violations": len(run.violations),
         **{name: run.measure(name) for name in job["metrics"] if name in MEASURES},
+        **{name: _measured(of, run.trace) for name, of in job.get("measures", {}).items()},
     }
+
+
+def _measured(name: str, trace: Trace) -> float | None:
+    """What a measure that the spec names says about a run: a number, or None."""
+    value = plugins.load(name, plugins.MEASURE)(trace)
+    if value is None:
+        return None
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise ParameterError(f"the measure {name!r} returned {value!r:.60}, and not a number or None") from None
 
 
 def is_outdated(job: Job, recorded: str) -> bool:
@@ -180,14 +195,8 @@ def _described(job: Job) -> Row:
 def _machine() -> Row:
     return {
         "wend_version": __version__,
-        "cpu": _cpu_model(),
+        "cpu": cpu_model(),
         "threads": 1,
         "python": platform.python_version(),
         "schema": SCHEMA,
     }
-
-
-def _cpu_model() -> str:
-    info = Path("/proc/cpuinfo")
-    names = [line for line in info.read_text().splitlines() if line.startswith("model name")] if info.exists() else []
-    return names[0].partition(":")[2].strip() if names else platform.processor() or platform.machine()

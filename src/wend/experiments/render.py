@@ -117,9 +117,11 @@ def _facts(report: Report) -> list[tuple[str, str]]:
         ("failed", str(report.failed)),
         ("runs with illegal moves", str(report.illegal or "")),
         ("runs ended by", ended),
+        ("results of other solvers", ", ".join(f"{label} ({count})" for label, count in report.others.items())),
         ("Wend", ", ".join(report.versions)),
         ("commit", ", ".join(report.commits)),
         ("CPU", ", ".join(report.cpus)),
+        ("differences explained in", report.spec.page and f"docs/{report.spec.page}"),
     ]
     return [(name, value) for name, value in facts if value]
 
@@ -271,6 +273,8 @@ def to_markdown(report: Report) -> str:
     parts = [f"# {_escaped(report.spec.title)}"]
     parts += [_escaped(line) for line in (report.spec.paper, report.spec.about) if line]
     parts.append("\n".join(f"- {name}: {_escaped(value)}" for name, value in _facts(report)))
+    if report.spec.page:        # from docs/results/, where reports are kept
+        parts.append(f"[Where results and paper differ, and why](../{report.spec.page})")
     for heading, blocks in _chapters(report):
         parts.append(f"## {heading}")
         for block in blocks:

@@ -33,12 +33,18 @@ def make_report(spec: Spec, store: Store, *, scale: str | None = None, baseline:
     results = Results(spec, store, jobs)
     errors = results.ask(
         "SELECT concat(label, ' on ', map, ', ', agents, ' agents, instance ', instance), error "
-        "FROM results WHERE error IS NOT NULL",
+        "FROM results WHERE error IS NOT NULL AND NOT is_foreign",
         "errors",
     )
-    ended = results.ask("SELECT stopped_by, count(*) FROM results GROUP BY 1 ORDER BY count(*) DESC, 1", "ends")
+    ended = results.ask(
+        "SELECT stopped_by, count(*) FROM results WHERE NOT is_foreign GROUP BY 1 ORDER BY count(*) DESC, 1", "ends"
+    )
     ((done, illegal),) = results.ask(
-        "SELECT count(DISTINCT id), count(DISTINCT id) FILTER (violations > 0) FROM results", "counts"
+        "SELECT count(DISTINCT id) FILTER (NOT is_foreign), count(DISTINCT id) FILTER (violations > 0) FROM results",
+        "counts",
+    )
+    others = results.ask(
+        "SELECT label, count(DISTINCT id) FROM results WHERE is_foreign GROUP BY 1 ORDER BY 1", "other solvers"
     )
     return Report(
         spec=spec,
@@ -47,6 +53,7 @@ def make_report(spec: Spec, store: Store, *, scale: str | None = None, baseline:
         done=done,
         failed=len(errors),
         illegal=illegal,
+        others={str(label): int(count) for label, count in others},
         versions=results.distinct("wend_version"),
         commits=results.distinct('"commit"'),
         cpus=results.distinct("cpu"),

@@ -7,6 +7,8 @@ machines.
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 import statistics
 import threading
@@ -115,17 +117,29 @@ def line_through(points: Sequence[tuple[float, float]]) -> Line | None:
 class Results:
     """The results of some jobs as a table, `results`, in the order of the jobs, with the labels and views of the spec.
 
+    Results of other solvers on the same problems come last; their `is_foreign` is true.
+
     A spec asks it in SQL; if that is wrong, the error names the spec and the place.
     """
 
     def __init__(self, spec: Spec, store: Store, jobs: list[Job]) -> None:
         self.spec = spec
         self.database = store.results(job["id"] for job in jobs)
-        named = {name: pa.array([job[name] for job in jobs], type=pa.string()) for name in ("id", "label", "view")}
-        self.database.register("jobs", pa.table({**named, "place": pa.array(range(len(jobs)), type=pa.int64())}))
+        texts = {name: [job[name] for job in jobs] for name in ("id", "label", "view", "map")}
+        texts["problem"] = [job["scen"] or job["problem"] for job in jobs]
+        numbers = {name: [job[name] for job in jobs] for name in ("agents", "instance")} | {"place": range(len(jobs))}
+        columns = {name: pa.array(values, type=pa.string()) for name, values in texts.items()}
+        columns |= {name: pa.array(values, type=pa.int64()) for name, values in numbers.items()}
+        self.database.register("jobs", pa.table(columns))
         self.database.execute(
-            "CREATE OR REPLACE TABLE results AS SELECT results.* REPLACE (jobs.label AS label), jobs.view "
-            "FROM results JOIN jobs USING (id) ORDER BY place"
+            "CREATE OR REPLACE TABLE results AS SELECT * EXCLUDE (place) FROM ("
+            "SELECT results.* REPLACE (jobs.label AS label), jobs.view, false AS is_foreign, place "
+            "FROM results JOIN jobs USING (id) "
+            "UNION ALL BY NAME "
+            "SELECT theirs.*, problems.view, true AS is_foreign, place FROM foreign_results AS theirs JOIN ("
+            "SELECT map, problem, agents, instance, view, max(place) AS place FROM jobs GROUP BY ALL"
+            ") AS problems USING (map, problem, agents, instance)"
+            ") ORDER BY is_foreign, place, label"
         )
         self.database.unregister("jobs")
         for metric in spec.metrics:     # where no job is done, or none that says, the metric has no column yet
@@ -166,9 +180,19 @@ class Results:
         finally:
             clock.cancel()
 
+    def to_csv(self) -> str:
+        """All rows as CSV, with a header; what a row does not have is empty."""
+        table = self.database.table("results")
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(table.columns)
+        writer.writerows(table.fetchall())
+        return text.getvalue()
+
     def distinct(self, column: str) -> list[str]:
-        """All values of a column, sorted, without empty ones."""
-        found = self.ask(f"SELECT DISTINCT {column} FROM results WHERE {column} <> '' ORDER BY {column}", column)
+        """All values of a column in our own results, sorted, without empty ones."""
+        where = f"{column} <> '' AND NOT is_foreign"
+        found = self.ask(f"SELECT DISTINCT {column} FROM results WHERE {where} ORDER BY {column}", column)
         return [str(value) for (value,) in found]
 
     def values(self, columns: Sequence[str], metric: str, where: str, place: str) -> list[tuple[Keys, float | None]]:

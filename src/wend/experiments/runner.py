@@ -6,7 +6,6 @@ jobs in flight and nothing else, workers need no common disk, and starting again
 
 from __future__ import annotations
 
-import subprocess
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -17,10 +16,12 @@ from typing import Any
 
 from joblib import Parallel, delayed, parallel_config
 
-from wend.errors import ParameterError
+from wend.errors import ParameterError, UnknownNameError
 from wend.experiments.jobs import check_code, failed_row, is_outdated, load_grid, load_problem, run_job, source_of
+from wend.experiments.provenance import commit, record
 from wend.experiments.spec import Job, Spec
 from wend.experiments.store import Row, Store
+from wend.maps.sources import place_of_map, place_of_scenario
 
 Progress = Callable[["Tally"], None]
 
@@ -34,6 +35,7 @@ class Tally:
     ran: int = 0
     failed: int = 0     # of those that ran
     remade: Counter[str] = field(default_factory=Counter)   # results of another source of a planner, by its name
+    absent: tuple[str, ...] = ()    # maps and scenarios that are not on this machine, and were left out
 
 
 def run_experiment(
@@ -63,6 +65,8 @@ def run_experiment(
     if in_script and (workers > 1 or cluster):
         named = ", ".join(sorted(in_script))
         raise ParameterError(f"workers do not find the planner {named} in the script itself: put it into a module")
+    absent = _absent(jobs) if spec.problem.at_hand else set()
+    jobs = [job for job in jobs if not absent & {job["map"], job["scen"]}]
     _check_problems(jobs)
     store = Store.create(out, spec.store)
     with store.locked():
@@ -76,10 +80,12 @@ def run_experiment(
                 del recorded[job["id"]]
                 remade[job["algorithm"]] += 1
         pending = [job for job in jobs if job["id"] not in recorded or is_outdated(job, recorded[job["id"]].parameters)]
-        tally = Tally(len(jobs), len(jobs) - len(pending), remade=remade)
+        tally = Tally(len(jobs), len(jobs) - len(pending), remade=remade, absent=tuple(sorted(absent)))
+        if pending:
+            record(store.folder, spec, jobs, scale=scale, workers=workers, cluster=cluster is not None)
         if progress is not None:
             progress(tally)
-        about = {"experiment": spec.store, "spec_hash": spec.hash, "commit": _commit()}
+        about = {"experiment": spec.store, "spec_hash": spec.hash, "commit": commit()}
         for row in on_cluster(pending, about, cluster) if cluster else on_cores(pending, about, workers):
             if row.get("error") is None and row["source"] != sources[row["algorithm"]]:
                 told = "the worker has another source of the planner: start it again"
@@ -89,7 +95,23 @@ def run_experiment(
             tally.failed += row.get("error") is not None
             if progress is not None:
                 progress(tally)
+        if tally.ran:
+            store.join(job["id"] for job in jobs)
     return tally
+
+
+def _absent(jobs: list[Job]) -> set[str]:
+    """The maps and scenarios of the jobs that are not on this machine; an error if no job is left without them."""
+    absent: set[str] = set()
+    for find, key in ((place_of_map, "map"), (place_of_scenario, "scen")):
+        for name in {job[key]: None for job in jobs if job[key]}:
+            try:
+                find(name)
+            except UnknownNameError:
+                absent.add(name)
+                if all(absent & {job["map"], job["scen"]} for job in jobs):
+                    raise
+    return absent
 
 
 def _check_problems(jobs: list[Job]) -> None:
@@ -159,14 +181,3 @@ def on_cluster(jobs: list[Job], about: Row, address: str) -> Iterator[Row]:
             else:
                 yield failed_row(job, about, "error", f"on the cluster: {future.exception()!r}")
             future.release()
-
-
-def _commit() -> str:
-    """The commit of the checkout that this package runs from, with a + if it was changed since; "" if it is none."""
-    git = ["git", "-C", str(Path(__file__).resolve().parent)]
-    try:
-        head = subprocess.run([*git, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=True)
-        changed = subprocess.run([*git, "status", "--porcelain", "-uno"], capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        return ""
-    return head.stdout.strip() + ("+" if changed.stdout.strip() else "")

@@ -24,6 +24,7 @@ from typing import Any
 from wend import plugins
 from wend.errors import FormatError, ParameterError, UnknownNameError, WendError
 from wend.files import MAX_DEPTH, read_bytes
+from wend.maps.movingai import is_mapf
 from wend.metrics import MEASURES, Measure
 from wend.planners import registry
 from wend.run import Limits
@@ -51,8 +52,9 @@ class ProblemSpec:
 
     kind: str = "random"            # a kind of problem, or "own": the one named like the map's generator
     scen: str = ""                  # instead: a scenario, with {map} for the map's last name and {instance} from 1
-    connectivity: int = 8
+    connectivity: int | None = None     # 4 for a scenario of the MAPF benchmark and 8 for all else, unless it is said
     corner_cutting: bool = False
+    at_hand: bool = False           # leave out the maps and scenarios that are not on this machine, and say so
 
 
 @dataclass(frozen=True)
@@ -66,9 +68,15 @@ class JobLimits(Limits):
 class Scale:
     """How much of it is run."""
 
-    maps: list[str]                 # names, paths or generators; {0..9} stands for ten of them
-    agents: list[int]
-    instances: int
+    maps: list[str] = field(default_factory=list)       # names, paths or generators; {0..9} stands for ten of them
+    agents: list[int] = field(default_factory=list)
+    instances: int = 1
+    agents_of: dict[str, list[int]] = field(default_factory=dict)       # further maps, each with its own numbers
+
+    def sizes(self) -> dict[str, list[int]]:
+        """Every map, with the numbers of agents on it."""
+        pairs = [*((pattern, self.agents) for pattern in self.maps), *self.agents_of.items()]
+        return {name: agents for pattern, agents in pairs for name in expand(pattern)}
 
 
 @dataclass(frozen=True)
@@ -152,6 +160,7 @@ class Spec:
     runs: str = ""                  # another spec, whose runs this one only looks at
     paper: str = ""
     about: str = ""
+    page: str = ""                  # a path in docs/: the page that explains where results and paper differ
     job: str = "run"                # which function of wend.experiments.jobs makes a row
     baseline: str = ""              # a label: tables show differences to it
     measures: dict[str, Measure] = field(default_factory=dict)      # that a job function of the spec's own computes
@@ -163,6 +172,7 @@ class Spec:
     numbers: list[PaperNumber] = field(default_factory=list)
     claims: list[Claim] = field(default_factory=list)
     hash: str = ""                  # of the file that says what is run
+    file: str = ""                  # ... and its path
 
     @property
     def store(self) -> str:
@@ -173,9 +183,19 @@ class Spec:
         """What is known about a metric."""
         return self.measures[metric] if metric in self.measures else MEASURES[metric]
 
+    def diagonal_mapf(self) -> bool:
+        """Whether agents of MAPF scenarios may move diagonally here, which they do nowhere else."""
+        return is_mapf(_SCEN_FIELD.sub("1", self.problem.scen)) and self.problem.connectivity == 8
+
+    def own_measures(self) -> dict[str, str]:
+        """The functions of the trace that the spec names, by metric."""
+        measures = ((name, self.measures[name].of) for name in sorted(self.metrics) if name in self.measures)
+        return {name: of for name, of in measures if isinstance(of, str)}
+
     def code(self) -> list[tuple[str, plugins.Kind]]:
         """The code outside of Wend that the spec names as `module:name`."""
         named = [(self.job, plugins.JOB), *((algorithm.name, plugins.PLANNER) for algorithm in self.algorithms)]
+        named += [(of, plugins.MEASURE) for of in self.own_measures().values()]
         return [(name, kind) for name, kind in named if plugins.is_code(name)]
 
     def contenders(self) -> list[AlgorithmSpec]:
@@ -196,16 +216,17 @@ class Spec:
         """Everything there is to run, in a fixed order."""
         if scale not in self.scales:
             raise UnknownNameError(f"scale of {self.name}", scale, self.scales)
-        size = self.scales[scale]
-        maps = [name for pattern in size.maps for name in expand(pattern)]
+        size, instances = self.scales[scale].sizes(), self.scales[scale].instances
         views = self.views or {"": View("")}
-        count = math.prod(map(len, (maps, views, size.agents, self.contenders()))) * size.instances
+        count = sum(map(len, size.values())) * len(views) * len(self.contenders()) * instances
         if count > MAX_JOBS:
             raise FormatError(self.name, f"the scale {scale} has {count:,} jobs, and {MAX_JOBS:,} are the most")
-        jobs = itertools.product(maps, views, size.agents, range(size.instances), self.contenders())
         return [
             self._job(map, view, agents, instance, algorithm)
-            for map, view, agents, instance, algorithm in jobs
+            for map in size
+            for view, agents, instance, algorithm in itertools.product(
+                views, size[map], range(instances), self.contenders()
+            )
             if not views[view].agents or agents in views[view].agents
         ]
 
@@ -214,13 +235,14 @@ class Spec:
         limits = {**dataclasses.asdict(self.limits), **algorithm.limits}
         if view:
             limits |= {**self.views[view].limits, **self.views[view].limits_of.get(algorithm.name, {})}
+        scen = self.problem.scen.replace("{map}", short).replace("{instance}", str(instance + 1))
         job = {
             "job": self.job,
             "map": map,
-            "connectivity": algorithm.connectivity or self.problem.connectivity,
+            "connectivity": algorithm.connectivity or self.problem.connectivity or (4 if is_mapf(scen) else 8),
             "corner_cutting": self.problem.corner_cutting,
             "problem": short if self.problem.kind == "own" else self.problem.kind,
-            "scen": self.problem.scen.replace("{map}", short).replace("{instance}", str(instance + 1)),
+            "scen": scen,
             "agents": agents,
             "instance": instance,
             "algorithm": algorithm.name,
@@ -228,6 +250,7 @@ class Spec:
             "limits": limits,
             "metrics": sorted(self.metrics),
             **({"rehearse": True} if algorithm.rehearse else {}),
+            **({"measures": self.own_measures()} if self.own_measures() else {}),
         }
         known = registry.ALGORITHMS.get(algorithm.name)     # a worker does not know what this program has registered
         where = {"where": known.where} if known is not None and known.is_foreign else {}
@@ -308,7 +331,7 @@ def load_spec(name: str) -> Spec:
             for key in _OF_RUNS:
                 if key in data:
                     raise FormatError(key, f"that is for {data['runs']} to say, whose runs these are")
-            data |= {key: runs[key] for key in (*_OF_RUNS, "hash") if key in runs} | {"runs": runs["name"]}
+            data |= {key: runs[key] for key in (*_OF_RUNS, "hash", "file") if key in runs} | {"runs": runs["name"]}
         spec: Spec = _build(Spec, data, "")
         _check(spec)
     except WendError as error:
@@ -332,25 +355,35 @@ def _read(name: str) -> tuple[Path, dict[str, Any]]:
     except RecursionError:
         raise FormatError(path, f"nested more than {MAX_DEPTH} deep") from None
     called = path.stem if path.suffix == name[-5:] else name
-    return path, data | {"name": called, "hash": hashlib.sha256(text).hexdigest()[:16]}
+    return path, data | {"name": called, "hash": spec_hash(text), "file": str(path)}
+
+
+def spec_hash(text: bytes) -> str:
+    """What rows say about the spec that they were made by."""
+    return hashlib.sha256(text).hexdigest()[:16]
 
 
 def _check(spec: Spec) -> None:
     """Check what the types cannot say."""
-    if spec.measures and spec.job == "run":
-        raise FormatError("measures", "a run in a world has its own; these are for a `job` function of yours")
+    for name, measure in spec.measures.items():
+        if name in MEASURES and measure.of is not None:
+            raise FormatError(f"measures.{name}", "Wend has a measure of that name: choose another")
+        if (spec.job == "run") != isinstance(measure.of, str):
+            how = 'a run needs `of = "module:function"`, and a `job` function of yours computes it without'
+            raise FormatError(f"measures.{name}", how)
+        if isinstance(measure.of, str) and not plugins.is_code(measure.of):
+            raise FormatError(f"measures.{name}.of", f'"module:function" is needed, not {measure.of!r}')
     if set("{}") & set(_SCEN_FIELD.sub("", spec.problem.scen)):
         raise FormatError("problem.scen", "only {map} and {instance} may stand in braces")
     for name, scale in spec.scales.items():
         if name not in SCALES:
             raise UnknownNameError("scale", name, SCALES)
-        for key, numbers in (("agents", scale.agents), ("instances", [scale.instances])):
+        sizes = scale.sizes()
+        if not sizes:
+            raise FormatError(f"scales.{name}.maps", "at least one map is needed")
+        for key, numbers in (*(("agents", each) for each in sizes.values()), ("instances", [scale.instances])):
             if not numbers or min(numbers) < 1:
                 raise FormatError(f"scales.{name}.{key}", f"numbers of at least 1 are needed, not {numbers}")
-        if not scale.maps:
-            raise FormatError(f"scales.{name}.maps", "at least one map is needed")
-        for pattern in scale.maps:
-            expand(pattern)
     used = [*spec.metrics, *(f.y for f in spec.figures), *(v for t in spec.tables for v in t.values)]
     used += [figure.x for figure in spec.figures if figure.x in MEASURES or figure.x in spec.measures]
     for metric in [*used, *(number.metric for number in spec.numbers)]:

@@ -2,13 +2,17 @@
 
     <folder>/store.json         what the folder is: experiment and schema version
     <folder>/jobs/<id>.parquet  one row: the job, what it measured, and everything needed to repeat it
+    <folder>/results.parquet    all these rows in one file, written whenever all jobs of a scale are done
+    <folder>/foreign.parquet    results of other solvers, if any were added: rows with the same columns
     <folder>/lock               held by the runner that works on it
 
-A file is written aside and renamed, so that it is there whole or not at all: what is there is what is done.
+A file is written aside and renamed, so that it is there whole or not at all: what is in `jobs/` is what is done.
+`wend.experiments.provenance` tells of the other files.
 """
 
 from __future__ import annotations
 
+import contextlib
 import io
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -26,6 +30,8 @@ SCHEMA = 1
 
 _LABEL_BYTES = 2**16            # of store.json, at most
 _ROW_BYTES = 2**20              # of one result, at most
+_FOREIGN_BYTES = 2**26          # of the results of others, at most, ...
+_FOREIGN_ROWS = 2**20           # ... and their rows
 _MEMORY_BYTES = 400 * 2**20     # that a query may take; more if the files are large
 _REMEDY = "remove it and run again"
 _SQL_TYPES = {pa.string(): "VARCHAR", pa.int64(): "BIGINT", pa.float64(): "DOUBLE"}
@@ -87,8 +93,8 @@ class Store:
         store.check(experiment)
         return store
 
-    def check(self, experiment: str) -> None:
-        """Refuse a folder of another experiment or another schema; nothing in it is touched."""
+    def check(self, experiment: str | None = None) -> None:
+        """Refuse a folder of another schema, or of another experiment than the one named; nothing in it is touched."""
         if not self._label.exists():
             raise FormatError(self.folder, "there are no results here; run `wend bench` first")
         try:
@@ -99,7 +105,7 @@ class Store:
         if schema != SCHEMA:
             found = f"results of schema {schema}, and this Wend writes {SCHEMA}"
             raise VersionError(self.folder, f"{found}: name another folder with --out")
-        if named != experiment:
+        if experiment is not None and named != experiment:
             found = f"results of {named!r}, not of {experiment!r}"
             raise FormatError(self.folder, f"{found}: name another folder with --out")
 
@@ -128,19 +134,27 @@ class Store:
     def _jobs(self) -> Path:
         return self.folder / "jobs"
 
+    @property
+    def _foreign(self) -> Path:
+        return self.folder / "foreign.parquet"
+
     def done(self) -> set[str]:
         """The ids of all jobs that have a result."""
         return {path.stem for path in self._jobs.glob("*.parquet") if path.is_file()}
 
     def put(self, row: Row) -> None:
         """Keep the result of a job."""
-        extra = {name: pa.float64() for name in row if name not in COLUMNS}
-        schema = pa.schema(list((COLUMNS | extra).items()))
-        table = pa.Table.from_pylist([row], schema=schema)
-        buffer = io.BytesIO()
-        pq.write_table(table, buffer)
-        with replacing(self._jobs / f"{row['id']}.parquet") as file:
-            file.write(buffer.getvalue())
+        _write(_table([row]), self._jobs / f"{row['id']}.parquet")
+
+    def join(self, ids: Iterable[str]) -> None:
+        """Write all results into one file, if all jobs of these ids are done."""
+        if set(ids) <= self.done():
+            _write(self.results(self.done()).table("results").arrow().read_all(), self.folder / "results.parquet")
+
+    def put_foreign(self, rows: Iterable[Row]) -> None:
+        """Keep results of other solvers; those of the same ids are replaced."""
+        kept = {row["id"]: row for row in self.results([]).table("foreign_results").arrow().read_all().to_pylist()}
+        _write(_table(list((kept | {row["id"]: row for row in rows}).values())), self._foreign)
 
     def forget(self, ids: Iterable[str]) -> None:
         """Remove the results of these jobs, so that they are run again."""
@@ -159,8 +173,13 @@ class Store:
         rows = self.results(self.done()).execute("SELECT id, parameters, source FROM results").fetchall()
         return {str(name): MadeWith(str(parameters), source) for name, parameters, source in rows}
 
+    def rows(self) -> dict[str, Row]:
+        """All results, by the id of their job."""
+        rows = self.results(self.done()).table("results").arrow().read_all().to_pylist()
+        return {row["id"]: row for row in rows}
+
     def results(self, ids: Iterable[str]) -> duckdb.DuckDBPyConnection:
-        """A database with one table, `results`, of the jobs of these ids that are done."""
+        """A database with two tables: `results`, of the jobs of these ids that are done, and `foreign_results`."""
         files = [self._jobs / f"{name}.parquet" for name in sorted(self.done() & set(ids))]
         sizes = [file.stat().st_size for file in files]
         for file, size in zip(files, sizes, strict=True):
@@ -171,6 +190,7 @@ class Store:
         database.execute("SET temp_directory = ''")
         columns = ", ".join(f'"{name}" {_SQL_TYPES[kind]}' for name, kind in COLUMNS.items())
         database.execute(f"CREATE TABLE results ({columns})")
+        self._load_foreign(database, columns)
         if not files:
             return database
         most = len(files) + 1       # one row each; if there are more, one too many is enough to see it
@@ -189,6 +209,34 @@ class Store:
         if sorted(map(str, ids)) != [file.stem for file in files] or not _is_of_results(dict(found)):
             raise FormatError(next(filter(_is_damaged, files), self._jobs), f"not the result of a job: {_REMEDY}")
         return database
+
+    def _load_foreign(self, database: duckdb.DuckDBPyConnection, columns: str) -> None:
+        database.execute(f"CREATE TABLE foreign_results ({columns})")
+        if not self._foreign.is_file():
+            return
+        found: list[tuple[str, str]] = []
+        if self._foreign.stat().st_size <= _FOREIGN_BYTES:
+            with contextlib.suppress(duckdb.Error):
+                database.execute(
+                    "CREATE OR REPLACE TABLE foreign_results AS SELECT * FROM read_parquet(?) LIMIT ?",
+                    [str(self._foreign), _FOREIGN_ROWS],
+                )
+                found = database.execute("SELECT column_name, column_type FROM (DESCRIBE foreign_results)").fetchall()
+        if not _is_of_results(dict(found)):
+            raise FormatError(self._foreign, "damaged: remove it, and add the results of others again")
+
+
+def _table(rows: list[Row]) -> pa.Table:
+    """Rows as a table: the columns of every row, and numbers besides."""
+    extra = {name: pa.float64() for row in rows for name in row if name not in COLUMNS}
+    return pa.Table.from_pylist(rows, schema=pa.schema(list((COLUMNS | extra).items())))
+
+
+def _write(table: pa.Table, path: Path) -> None:
+    buffer = io.BytesIO()
+    pq.write_table(table, buffer)
+    with replacing(path) as file:
+        file.write(buffer.getvalue())
 
 
 def _is_of_results(types: dict[str, str]) -> bool:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wend.errors import ParameterError
 from wend.kernel import NO_CELL
 from wend.maps.grid import Grid
-from wend.maps.terrain import Point
+from wend.maps.terrain import DX, DY, Point
 from wend.rules import OFF_MAP, Judge, Violation
+from wend.world.trace import WAIT, Event, Trace
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +75,37 @@ def check_plan(
     lines += [str(violation) for violation in judge_plan(plan, grid, at_most=at_most)]
     lines += _misplaced(plan, plan.ticks, plan.goals if goals is None else goals, "goal")
     return lines[:at_most]
+
+
+def to_trace(
+    plan: Plan, grid: Grid, goals: Sequence[Point] | None = None, meta: dict[str, Any] | None = None
+) -> Trace:
+    """A plan as a trace, with no planning time and no expansions.
+
+    A trace holds steps to neighbouring cells of the map. It ends before the first tick in which an agent jumps farther,
+    or off the map. Goals are those that are given, those of the plan's header, or else where the agents end.
+    """
+    wanted = plan.goals if goals is None else goals
+    ends = [(x, y) for x, y in plan.positions[-1].tolist()] if wanted is None else wanted[: plan.agents]
+    places = plan.positions
+    on_map = np.asarray(((places >= 0) & (places < [grid.width, grid.height])).all(axis=(1, 2)))
+    if not on_map[0] or not all(0 <= x < grid.width and 0 <= y < grid.height for x, y in ends):
+        size = f"{grid.width} x {grid.height}"
+        raise ParameterError(f"the plan has starts or goals that are off the map, which is {size}")
+    if len(ends) < plan.agents:
+        raise ParameterError(f"the plan moves {plan.agents} agents, and the problem has goals for {len(ends)}")
+    steps = np.diff(places, axis=0)
+    shown: NDArray[np.bool_] = np.asarray(on_map[1:] & (np.abs(steps) <= 1).all(axis=(1, 2)))
+    ticks = plan.ticks if shown.all() else int(np.argmin(shown))
+    codes = np.full((3, 3), WAIT, dtype=np.uint8)       # by dy + 1 and dx + 1
+    for direction, (dx, dy) in enumerate(zip(DX, DY, strict=True)):
+        codes[dy + 1, dx + 1] = direction + 1
+    events = [
+        Event(0, "added", agent, {"at": start, "goal": list(goal), "asked": list(goal), "controlled": True})
+        for agent, (start, goal) in enumerate(zip(places[0].tolist(), ends, strict=True))
+    ]
+    moves = codes[steps[:ticks, :, 1] + 1, steps[:ticks, :, 0] + 1]
+    return Trace(grid, moves, events, np.zeros(ticks), np.zeros(ticks, dtype=np.int64), meta or {})
 
 
 def _misplaced(plan: Plan, tick: int, wanted: Sequence[Point] | None, what: str) -> list[str]:

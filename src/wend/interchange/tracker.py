@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Iterator
 
 import numpy as np
 
 from wend.errors import ParameterError
 from wend.interchange.writing import course_of, last_part, meta_line
+from wend.maps.movingai import MAPF_SCENARIO
 from wend.world.trace import Trace
 
 _LETTERS = "wdrul"      # by code of the trace: wait, N, E, S, W; the tracker's rows count upwards
-_SCENARIO = re.compile(r"(.+?)-(even|random)-([0-9]+)\b")
 
 
 def write(trace: Trace) -> Iterator[str]:
@@ -30,7 +29,7 @@ def write(trace: Trace) -> Iterator[str]:
             f"agent {agent} moves diagonally in tick {tick + 1}: the MAPF Tracker knows 4-connected moves only, "
             "so solve the problem with connectivity 4"
         )
-    scenario = _SCENARIO.match(last_part(meta_line(trace, "problem")))
+    scenario = MAPF_SCENARIO.match(last_part(meta_line(trace, "problem")))
     map_name, scen_type, type_id = scenario.groups() if scenario else (last_part(meta_line(trace, "map")), "", "")
     lines = (
         "".join(_LETTERS[code] for code in moves[:cost, agent].tolist())

@@ -53,6 +53,9 @@ _MOST_DIGITS = 9                # of any number but `optimal`: what fits into 32
 _DECIMAL = re.compile(rb"\d+(\.\d*)?([eE][+-]?\d+)?")
 _NOT_TEXT = re.compile(rb"[^\t\n\x20-\x7e]")
 
+# The names of the MAPF benchmark's scenarios, such as `den312d-random-1`: map, kind and number
+MAPF_SCENARIO = re.compile(r"(.+?)-(even|random)-([0-9]+)\b")
+
 _SCEN_FIELDS = ("bucket", "map", "width", "height", "start x", "start y", "goal x", "goal y", "optimal")
 _SCEN_FIELDS_UNVERSIONED = tuple(field for field in _SCEN_FIELDS if field not in ("width", "height"))
 
@@ -221,6 +224,15 @@ def parse_scen(data: bytes, name: str) -> Scenario:
     return Scenario(Path(name).name.removesuffix(".scen").removesuffix(".map"), tuple(rows))
 
 
+def is_mapf(source: str | Path) -> bool:
+    """Whether a scenario is one of the MAPF benchmark, by its name; its agents move in the four cardinal directions.
+
+    >>> is_mapf("mapf/den312d-random-1"), is_mapf("dao/lak506d")
+    (True, False)
+    """
+    return MAPF_SCENARIO.match(PurePosixPath(source).name) is not None
+
+
 def write_scen(scenario: Scenario, path: str | Path) -> None:
     """Write a `.scen` of version 1, tab-separated. Rows that would not read back the same are refused."""
     lines = ["version 1"]
@@ -287,6 +299,12 @@ def _letter(byte: int) -> str:
 
 
 # --- files and zips ------------------------------------------------------------------------------------------------
+
+
+def read_source(source: str | Path) -> bytes:
+    """The bytes of a map or a scenario as they are."""
+    with _opened(source, at_most=MAX_MAP_BYTES) as file:
+        return file.read()
 
 
 @contextmanager

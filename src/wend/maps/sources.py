@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from wend.errors import UnknownNameError
 from wend.maps.data import find_map, find_scen
 from wend.maps.drawing import draw_spec
-from wend.maps.movingai import Scenario, read_map, read_scen, split_zip
+from wend.maps.movingai import Scenario, read_map, read_scen, read_source, split_zip
 
 # `rooms:` or `rooms:seed=3`; at least two letters, so that the drive of a Windows path is no generator.
 _GENERATOR = re.compile(r"[A-Za-z][\w-]+:")
@@ -47,6 +48,20 @@ def place_of_map(source: str | Path) -> str | Path | None:
 def place_of_scenario(source: str | Path) -> str | Path:
     """Where a scenario lies, as a path that may lead into a zip."""
     return source if _exists(source) else _found(find_scen, source, "It is no file.")
+
+
+def digest_of_map(source: str | Path) -> str:
+    """The SHA-256 of a map's file, or of the rows of `.` and `@` that a generator draws, a newline after each."""
+    place = place_of_map(source)
+    if place is not None:
+        return hashlib.sha256(read_source(place)).hexdigest()
+    rows = np.where(draw_spec(str(source)), ".", "@")
+    return hashlib.sha256("".join("".join(row) + "\n" for row in rows).encode()).hexdigest()
+
+
+def digest_of_scenario(source: str | Path) -> str:
+    """The SHA-256 of a scenario's file."""
+    return hashlib.sha256(read_source(place_of_scenario(source))).hexdigest()
 
 
 def file_at(place: str | Path) -> Path:

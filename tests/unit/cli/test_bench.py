@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import signal
 import subprocess
@@ -67,6 +68,79 @@ def test_failed_jobs_are_an_exit_code(wend, tmp_path) -> None:
     answer = wend("bench", "a.toml", "--allow-code")
     assert answer.code == 0
     assert "\x1b[31m" not in answer.out
+
+
+def test_it_says_how_many_jobs_there_are_and_how_many_failed(wend, tmp_path) -> None:
+    write_spec(tmp_path, "raises", [2])
+    answer = wend("bench", "a.toml", "--allow-code")
+    assert "a: 1 jobs to run, 0 done before" in answer.err
+    assert "every job failed; the first: ValueError: two is too many" in answer.err
+    write_spec(tmp_path, "raises", [1, 2, 3, 4, 5, 6, 7])
+    answer = wend("bench", "a.toml", "--allow-code", "--out", "more")
+    assert (answer.code, "1 of 7 jobs failed; the first: ValueError" in answer.err) == (1, True)
+    assert "6 jobs run, 1 to go: about 1 s at this pace" in answer.err
+    assert "a: 0 jobs to run, 7 done before" in wend("bench", "a.toml", "--allow-code", "--out", "more").err
+
+
+def test_without_a_terminal_a_line_comes_now_and_then(wend, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("wend.cli.bench._SECONDS_BETWEEN_LINES", -1)
+    write_spec(tmp_path, "fine", list(range(1, 10)))
+    said = wend("bench", "a.toml", "--allow-code").err
+    assert [f"{n} jobs run, {9 - n} to go" in said for n in range(1, 10)] == [True] * 8 + [False]
+
+
+SCEN_SPEC = """
+title = "Beside others"
+metrics = ["all_home", "sum_of_costs"]
+problem = { scen = "duel/{map}-random-{instance}" }
+algorithms = [{ name = "lra" }]
+tables = [{ id = "t", title = "T", rows = "label" }]
+[scales.quick]
+maps = ["duel/lane"]
+agents = [1]
+"""
+
+
+def test_results_of_others_are_added_shown_and_written_as_csv(wend, tmp_path) -> None:
+    (tmp_path / "data" / "duel").mkdir(parents=True)
+    (tmp_path / "data" / "duel" / "lane.map").write_text("type octile\nheight 1\nwidth 4\nmap\n....\n")
+    (tmp_path / "data" / "duel" / "lane-random-1.scen").write_text("version 1\n0\tlane.map\t4\t1\t0\t0\t3\t0\t3\n")
+    (tmp_path / "a.toml").write_text(SCEN_SPEC)
+    head = "map,scen,agents,solver,solved,sum_of_costs\n"
+    (tmp_path / "theirs.csv").write_text(f"{head}lane,lane-random-1,1,LaCAM,1,5\nlane,lane-random-2,1,LaCAM,1,5\n")
+    assert wend("bench", "a.toml").code == 0
+    answer = wend("bench", "add-results", "theirs.csv", "--to", "a.toml")
+    assert answer.code == 0
+    assert "1 rows of LaCAM added to results/a" in answer.err
+    assert "1 rows are about problems that a.toml does not have" in answer.err
+    shown = wend("report", "a.toml", "--csv", "rows.csv")
+    assert "results of other solvers" in shown.out
+    assert "LaCAM (1)" in shown.out
+    with (tmp_path / "rows.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["label"], row["sum_of_costs"], row["is_foreign"]) for row in rows] == [
+        ("LRA*", "3.0", "False"), ("LaCAM", "5.0", "True")
+    ]  # fmt: skip
+    assert (rows[0]["error"], rows[1]["state_hash"]) == ("", "")
+    for words in (("none.csv", "--to", "a.toml"), ("theirs.csv", "--to", "no/such"), ("theirs.csv",)):
+        assert wend("bench", "add-results", *words).code == 2
+
+
+def test_a_folder_is_verified(wend, tmp_path) -> None:
+    write_spec(tmp_path, "fine", [1, 2, 3])
+    assert wend("bench", "a.toml", "--allow-code").code == 0
+    assert "--allow-code" in wend("verify", "results/a").err
+    fine = wend("verify", "results/a", "--allow-code", "--sample", 2)
+    assert (fine.code, fine.out) == (0, "")
+    assert "2 of 3 rows run again, 2 compared: all as the folder says" in fine.err
+    store = Store(tmp_path / "results" / "a")
+    (row,) = (row for row in store.rows().values() if row["agents"] == 2)
+    store.put({**row, "ticks": 99.0})
+    wrong = wend("verify", "results/a", "--allow-code")
+    assert (wrong.code, wrong.out) == (1, "LRA* on open:, 2 agents, instance 0: ticks was 99, is 20\n")
+    told = wend("verify", "results/a", "--allow-code", "--json").json
+    assert (told["holds"], told["ran"], len(told["differences"]), len(told["environments"])) == (False, 3, 1, 2)
+    assert wend("verify", "nowhere").code == 2
 
 
 def test_more_processes_than_cores_are_told(wend, tmp_path, monkeypatch) -> None:

@@ -29,3 +29,40 @@ def test_a_swap_planted_in_a_foreign_plan_is_caught(wend, tmp_path) -> None:
     answer = wend("check", "plan.txt", "--map", "a.map")
     assert answer.code == 1
     assert answer.out == "tick 1: swap of agent 0 and 1 at (1, 0)\n"
+
+
+SWAP = "Agent 0: (0,1)->(0,2)->(0,3)->\nAgent 1: (0,2)->(0,1)->(0,0)->\n"
+
+
+def test_a_foreign_plan_is_replayed_with_what_is_wrong(wend, tmp_path) -> None:
+    (tmp_path / "a.map").write_text("type octile\nheight 1\nwidth 4\nmap\n....\n")
+    (tmp_path / "plan.txt").write_text(SWAP)
+    answer = wend("replay", "plan.txt", "--map", "a.map", "--html", "page.html")
+    assert (answer.code, "1 violations, marked on the page" in answer.err) == (0, True)
+    page = (tmp_path / "page.html").read_text()
+    assert '"violations":["tick 1: swap of agent 0 and 1 at (1, 0)"]' in page
+    assert '"ticks":2' in page
+    assert "name it with --map" in wend("replay", "plan.txt", "--html", "page.html").err
+    (tmp_path / "plan.txt").write_text("Agent 0: (0,0)->(0,1)->(0,3)->\n")
+    answer = wend("replay", "plan.txt", "--map", "a.map", "--html", "page.html")
+    assert "in tick 2 an agent jumps, or leaves the map: the page shows the 1 ticks before" in answer.err
+    (tmp_path / "plan.txt").write_text("no plan")
+    assert wend("replay", "plan.txt", "--map", "a.map", "--html", "page.html").code == 2
+
+
+def test_the_agents_of_a_mapf_scenario_move_in_four_directions(wend, tmp_path) -> None:
+    (tmp_path / "a.map").write_text("type octile\nheight 2\nwidth 2\nmap\n..\n..\n")
+    scen = "version 1\n0\ta.map\t2\t2\t0\t0\t1\t1\t1.41\n"
+    for name in ("a.scen", "a-random-1.scen"):
+        (tmp_path / name).write_text(scen)
+    (tmp_path / "plan.txt").write_text("Agent 0: (0,0)->(1,1)->\n")
+    assert wend("check", "plan.txt", "--map", "a.map", "--scen", "a.scen").code == 0
+    refused = wend("check", "plan.txt", "--map", "a.map", "--scen", "a-random-1.scen")
+    assert (refused.code, refused.out) == (1, "tick 1: jump of agent 0 at (1, 1)\n")
+    forced = wend("check", "plan.txt", "--map", "a.map", "--scen", "a-random-1.scen", "--connectivity", 8)
+    assert forced.code == 0
+    assert "move in 4 directions elsewhere, and here in 8" in forced.err
+    assert "connectivity is 4 or 8, not 0" in wend("check", "plan.txt", "--map", "a.map", "--connectivity", 0).err
+    words = ("--agents", 1, "--json", "--algorithm", "lra")
+    assert wend("solve", "a.map", "--scen", "a-random-1.scen", *words).json["makespan"] == 2
+    assert wend("solve", "a.map", "--scen", "a.scen", *words).json["makespan"] == 1

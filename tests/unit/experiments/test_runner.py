@@ -10,6 +10,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from wend.errors import MapError, ParameterError, ProblemError, UnknownNameError
@@ -90,6 +91,60 @@ def test_a_result_made_with_other_defaults_is_made_again(tmp_path) -> None:
     again = run_experiment(spec, "quick", out=out)
     assert (again.kept, again.ran) == (1, 1)
     assert rows(out, spec, columns)[0] == tuple(old.values())
+
+
+OWN_MEASURES = """
+def longest(trace):
+    return trace.ticks * 2
+
+def none(trace):
+    return None
+
+def wrong(trace):
+    return "much"
+"""
+
+
+def test_measures_of_ones_own_are_functions_of_the_trace(tmp_path, monkeypatch) -> None:
+    (tmp_path / "my_measures.py").write_text(OWN_MEASURES)
+    monkeypatch.syspath_prepend(tmp_path)
+    path = tmp_path / "world.toml"
+    small = WORLD.replace("{0..2}", "0").replace("[20, 60]", "[5]").replace('"ticks",', '"ticks", "longest", "none",')
+    declared = "".join(f'[measures.{name}]\nhelp = "h"\nof = "my_measures:{name}"\n' for name in ("longest", "none"))
+    path.write_text(small + declared)
+    spec = load_spec(str(path))
+    with pytest.raises(ParameterError, match=r"the measure 'my_measures:longest'.*--allow-code"):
+        run_experiment(spec, "quick", out=tmp_path / "r")
+    assert not (tmp_path / "r").exists()
+    assert run_experiment(spec, "quick", out=tmp_path / "r", allow_code=True).failed == 0
+    assert all(longest == 2 * ticks and none is None for longest, ticks, none in rows(
+        tmp_path / "r", spec, "longest, ticks, none"
+    ))  # fmt: skip
+    path.write_text(small + declared.replace("my_measures:longest", "my_measures:wrong"))
+    spec = load_spec(str(path))
+    assert run_experiment(spec, "quick", out=tmp_path / "w", allow_code=True).failed == 2
+    ((error,),) = set(rows(tmp_path / "w", spec, "error"))
+    assert error == "ParameterError: the measure 'my_measures:wrong' returned 'much', and not a number or None"
+
+
+def test_maps_that_are_not_at_hand_are_left_out_if_the_spec_says_so(tmp_path) -> None:
+    path = tmp_path / "world.toml"
+    text = WORLD.replace("{0..2}", "0").replace('["random', '["atlantis/one", "random').replace("[20, 60]", "[5]")
+    path.write_text(text.replace("[problem]", "[problem]\nat_hand = true"))
+    tally = run_experiment(load_spec(str(path)), "quick", out=tmp_path / "r")
+    assert (tally.total, tally.ran, tally.absent) == (2, 2, ("atlantis/one",))
+    for wrong in (text, text.replace("[problem]", "[problem]\nat_hand = true").replace(', "random:seed=0"', "")):
+        path.write_text(wrong)
+        with pytest.raises(UnknownNameError, match="'atlantis'"):
+            run_experiment(load_spec(str(path)), "quick", out=tmp_path / "none")
+
+
+def test_all_results_are_in_one_file_when_they_are_done(tmp_path) -> None:
+    spec = spec_of(tmp_path, "fine")
+    run_experiment(spec, "quick", allow_code=True, out=tmp_path / "r")
+    table = pq.read_table(tmp_path / "r" / "results.parquet")
+    assert sorted(table["id"].to_pylist()) == sorted(job["id"] for job in spec.jobs("quick"))
+    assert sorted(table["ticks"].to_pylist()) == [10, 11, 20, 21, 30, 31]
 
 
 def test_a_worker_with_another_source_of_the_planner_is_found_out(tmp_path, monkeypatch) -> None:

@@ -84,6 +84,52 @@ def test_scenarios_are_named_by_map_and_instance(tmp_path) -> None:
     }  # fmt: skip
 
 
+def test_agents_of_mapf_scenarios_move_in_four_directions(tmp_path) -> None:
+    text = SPEC.replace('kind = "random"', 'scen = "mapf/{map}-random-{instance}"').replace("connectivity = 4\n", "")
+    spec = spec_of(tmp_path, text)
+    assert {job["connectivity"] for job in spec.jobs("quick")} == {4}
+    assert not spec.diagonal_mapf()
+    drawn = spec_of(tmp_path, SPEC.replace("connectivity = 4\n", ""))
+    assert {job["connectivity"] for job in drawn.jobs("quick")} == {8}
+    assert not drawn.diagonal_mapf()
+    against = spec_of(tmp_path, text.replace("[limits]", "connectivity = 8\n[limits]"))
+    assert {job["connectivity"] for job in against.jobs("quick")} == {8}
+    assert against.diagonal_mapf()
+
+
+def test_a_map_may_have_numbers_of_agents_of_its_own(tmp_path) -> None:
+    text = SPEC + '[scales.quick.agents_of]\n"random:seed={1..2}" = [7]\n"door:" = [3, 4]\n'
+    sizes = {(job["map"], job["agents"]) for job in spec_of(tmp_path, text).jobs("quick")}
+    assert sizes == {
+        ("open:width=8,height=8", 1), ("open:width=8,height=8", 2), ("random:seed=0", 1), ("random:seed=0", 2),
+        ("random:seed=1", 7), ("random:seed=2", 7), ("door:", 3), ("door:", 4),
+    }  # fmt: skip
+    alone = text.replace('maps = ["open:width=8,height=8", "random:seed={0..1}"]\nagents = [1, 2]\n', "")
+    assert {job["map"] for job in spec_of(tmp_path, alone).jobs("quick")} == {"random:seed=1", "random:seed=2", "door:"}
+    with pytest.raises(FormatError, match=r"scales\.quick\.agents: numbers of at least 1 are needed, not \[0\]"):
+        spec_of(tmp_path, text.replace("[3, 4]", "[0]"))
+
+
+OWN_MEASURE = '[measures.joy]\nhelp = "what it feels like"\nof = "feelings:joy"\n'
+
+
+def test_a_spec_may_name_functions_of_the_trace_as_measures(tmp_path) -> None:
+    plain = spec_of(tmp_path)
+    spec = spec_of(tmp_path, SPEC.replace('"ticks"]', '"ticks", "joy"]') + OWN_MEASURE)
+    assert spec.own_measures() == {"joy": "feelings:joy"}
+    assert {job["measures"]["joy"] for job in spec.jobs("quick")} == {"feelings:joy"}
+    assert "measures" not in plain.jobs("quick")[0]
+    for old, new, reason in (
+        ("feelings:joy", "feelings.joy", r'measures\.joy\.of: "module:function" is needed'),
+        ("measures.joy", "measures.ticks", "Wend has a measure of that name"),
+        ("[measures", 'job = "own_jobs:fine"\n[measures', "computes it without"),
+    ):
+        text = SPEC.replace('"ticks"]', '"ticks", "joy"]') + OWN_MEASURE
+        text = text.replace(old, new) if "job" not in new else 'job = "own_jobs:fine"\n' + text
+        with pytest.raises(FormatError, match=reason):
+            spec_of(tmp_path, text)
+
+
 VIEWS = """
 [views.work]
 title = "little work"
@@ -134,7 +180,7 @@ def test_a_job_of_ones_own_has_measures_of_its_own(tmp_path) -> None:
     spec = spec_of(tmp_path, own + '[measures.joy]\nhelp = "what it feels like"\npercent = true\n')
     assert (spec.measure("joy").help, spec.measure("joy").percent) == ("what it feels like", True)
     assert spec.measure("ticks").help == "ticks made"
-    with pytest.raises(FormatError, match="for a `job` function of yours"):
+    with pytest.raises(FormatError, match="a run needs `of"):
         spec_of(tmp_path, SPEC + '[measures.joy]\nhelp = "what it feels like"\n')
     with pytest.raises(FormatError, match="unknown metric 'joy'"):
         spec_of(tmp_path, own)

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.unit.interchange.plans import MARCH, READ_BACK, ROOM, TEXTS, eecbs, lacam, plan_from
-from wend.interchange.plan import check_plan, judge_plan
+from wend import metrics
+from wend.errors import ParameterError
+from wend.interchange.plan import check_plan, judge_plan, to_trace
 from wend.maps.grid import Grid
 from wend.maps.terrain import Point
 
@@ -91,3 +93,24 @@ def test_the_list_of_violations_can_be_cut(tmp_path: Path) -> None:
     assert len(judge_plan(plan, Grid.from_text(ROOM))) == 150
     assert [violation.tick for violation in judge_plan(plan, Grid.from_text(ROOM), at_most=5)] == [0, 0, 0, 1, 1]
     assert len(check_plan(plan, Grid.from_text(ROOM), [(0, 0)] * 3, at_most=5)) == 5
+
+
+def test_a_plan_becomes_a_trace(tmp_path: Path) -> None:
+    grid = Grid.from_text(ROOM)
+    plan = plan_from(tmp_path, eecbs(MARCH))
+    trace = to_trace(plan, grid, meta={"solver": "EECBS"})
+    places = [[grid.xy(cell) for cell in cells] for cells in trace.positions().T.tolist()]
+    assert places == [[*path, *[path[-1]] * (plan.ticks + 1 - len(path))] for path in MARCH]
+    assert (trace.meta, trace.starts()) == ({"solver": "EECBS"}, [path[0] for path in MARCH])
+    assert metrics.makespan(trace) == plan.ticks
+    assert metrics.completed(to_trace(plan, grid, [(0, 0)] * 9)) == 0
+    with pytest.raises(ParameterError, match="moves 6 agents, and the problem has goals for 1"):
+        to_trace(plan, grid, [(0, 0)])
+
+
+@pytest.mark.parametrize("jump", [(3, 0), (1, -1)])
+def test_a_trace_ends_before_what_no_trace_can_show(jump: Point, tmp_path: Path) -> None:
+    plan = plan_from(tmp_path, lacam([[(0, 0), (1, 0), jump, jump]]))
+    assert to_trace(plan, Grid.from_text(ROOM), [(3, 0)]).ticks == 1
+    with pytest.raises(ParameterError, match="off the map, which is 4 x 3"):
+        to_trace(plan_from(tmp_path, lacam([[(9, 0), (1, 0)]])), Grid.from_text(ROOM), [(3, 0)])

@@ -326,6 +326,23 @@ def test_the_script_knows_which_waypoints_are_still_to_come(run_script: RunScrip
     assert seen == [[12, 24, 36], [12, 24, 36], [24, 36], [24, 36], [30], [], []]
 
 
+ACCUSED_HARNESS = """
+import { accusedIn } from "./recording.js";
+console.log(JSON.stringify([...accusedIn(JSON.parse(require("node:fs").readFileSync(0, "utf8")))]));
+"""
+
+
+def test_the_script_knows_who_makes_an_illegal_move_in_a_tick(run_script: RunScript) -> None:
+    lines = [
+        "tick 1: swap of agent 0 and 12 at (1, 0)",
+        "tick 1: wall of agent 3 at (0, 0)",
+        "tick 4: off-map of agent 5 off the map",
+        "tick 0: agent 7 is at (0, 0), its start is (1, 1)",
+        "something else",
+    ]
+    assert run_script(ACCUSED_HARNESS, lines) == [[1, [0, 12, 3]], [4, [5]], [0, [7]]]
+
+
 SPREAD_HARNESS = """
 import { spreadName } from "./page.js";
 import { Recording } from "./recording.js";

@@ -107,6 +107,16 @@ export class AgentLayer {
     context.setLineDash([]);
   }
 
+  /** Mark agents whose move is illegal: a thick ring around each, as large on a small map as on a large one. */
+  drawAccused(agents) {
+    const { context, colours, radius } = this.stage;
+    const path = new Path2D();
+    for (const agent of agents) disc(path, ...this.middleOf(agent), Math.max(radius, 5) + 4);
+    context.strokeStyle = colours.bad;
+    context.lineWidth = 3;
+    context.stroke(path);
+  }
+
   /** Whether there are too many ids on the stage to read any. */
   get crowded() {
     return this.idSize < SMALLEST_TEXT && this.visible.length > READABLE_AGENTS;

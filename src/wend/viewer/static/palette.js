@@ -12,6 +12,7 @@ export function readColours() {
     states: [colour("moving"), colour("waiting"), colour("home")],
     hues: Array.from({ length: HUES }, (_, i) => hue(i)),
     spread: colour("spread"),
+    bad: colour("bad"),
     grid: colour("grid"),
     line: colour("line"),
     outline: colour("outline"),

@@ -28,6 +28,18 @@ function rows(buffer, columns) {
   return Array.from({ length: flat.length / columns }, (_, i) => flat.subarray(i * columns, (i + 1) * columns));
 }
 
+/** The agents that violations name, by tick: `tick 3: swap of agent 0 and 1 at (2, 5)`. */
+export function accusedIn(violations) {
+  const accused = new Map();
+  for (const text of violations) {
+    const found = /^tick (\d+): .*?agent (\d+)(?: and (\d+))?/.exec(text);
+    if (found === null) continue;
+    const [tick, ...agents] = found.slice(1).filter((digits) => digits !== undefined).map(Number);
+    accused.set(tick, [...(accused.get(tick) ?? []), ...agents]);
+  }
+  return accused;
+}
+
 export class Recording {
   static async read(text) {
     const data = JSON.parse(text);
@@ -43,6 +55,7 @@ export class Recording {
     this.agents = data.agents;
     this.meta = data.meta;
     this.violations = data.violations;
+    this.accused = accusedIn(data.violations); // tick -> agents whose move in that tick is illegal
     this.blocked = unpackBits(buffers.blocked, this.width * this.height); // [cells] 1 where a wall is, at the start
     this.moves = new Uint8Array(buffers.moves); // [agents, ticks] codes
     this.added = rows(buffers.added, 3); // [agents] tick, cell, goal

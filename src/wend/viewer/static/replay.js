@@ -198,7 +198,16 @@ class Replay {
     if (shows.goals) agents.drawGoals();
     agents.drawBodies();
     for (const agent of marked) agents.drawMark(agent);
+    agents.drawAccused(this.accused());
     if (shows.ids) agents.drawIds();
+  }
+
+  /** The agents whose illegal move has just been made, or is under way. */
+  accused() {
+    const { recording, player } = this;
+    const ticks = player.time > player.tick ? [player.tick, player.tick + 1] : [player.tick];
+    const known = (agent) => agent < recording.agents && this.moment.state[agent] !== GONE;
+    return ticks.flatMap((tick) => recording.accused.get(tick) ?? []).filter(known);
   }
 
   showState() {
