@@ -30,7 +30,7 @@ WORDS = {
     "algorithms": ["lra", "mapp", "--json"],
     "data": ["add", "list", "--json"],
     "bench": ["--scale", "--jobs", "--out", "--baseline", "--retry-failed", "--json"],
-    "report": ["--scale", "--out", "--baseline", "--html", "--markdown", "--json"],
+    "report": ["--scale", "--out", "--baseline", "--html", "--markdown", "--figures", "--json"],
     "version": ["--json"],
 }  # fmt: skip
 
