@@ -76,7 +76,8 @@ class Ruling:
     claim: Claim
     verdict: str | None             # holds | fails | undecided; None: not measured
     answer: bool | None = None      # what the claim's SQL says of the runs as they are
-    borne_out: float | None = None  # the share of resamples in which it is true; None if nothing was resampled
+    borne_out: float | None = None  # the share of resamples in which it is true; None if they do not say
+    resamples: int = 0              # that said
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,7 @@ def _exhibit_as_json(exhibit: Exhibit) -> dict[str, Any]:
 
 
 def _ruling_as_json(ruling: Ruling) -> dict[str, Any]:
-    found = {name: getattr(ruling, name) for name in ("verdict", "answer", "borne_out")}
+    found = {name: getattr(ruling, name) for name in ("verdict", "answer", "borne_out", "resamples")}
     return {"sentence": ruling.claim.sentence, "exact": ruling.claim.exact, **found}
 
 

@@ -23,7 +23,6 @@ from wend.experiments.estimates import Mean
 from wend.experiments.findings import FAILS, HOLDS, UNDECIDED, Comparison, Entry, Exhibit, Report, Ruling, Sheet
 from wend.experiments.results import Key
 from wend.experiments.sheets import metric_name
-from wend.experiments.verdicts import RESAMPLES
 from wend.files import printable
 from wend.metrics import Measure
 from wend.theme import stylesheet
@@ -36,8 +35,8 @@ NOT_MEASURED = "not measured"
 OTHER_HARDWARE = "other hardware"
 
 _MOST_DECIMALS = 6
-_TERMINAL_STYLES = {"good": "green", "bad": "red", "faint": "dim"}
-_TONES = {HOLDS: "good", FAILS: "bad", UNDECIDED: "", None: "faint"}
+_TERMINAL_STYLES = {"good": "green", "bad": "red", "open": "yellow", "faint": "dim"}
+_TONES = {HOLDS: "good", FAILS: "bad", UNDECIDED: "open", None: "faint"}
 
 
 class Cell(NamedTuple):
@@ -48,7 +47,7 @@ class Cell(NamedTuple):
     of: str = ""                # how many problems
     printed: str = ""           # what the paper says
     difference: str = ""        # to the baseline
-    tone: str = ""              # good | bad | faint
+    tone: str = ""              # good | bad | open | faint
 
     def __str__(self) -> str:
         return " ".join(part for part in (self.text, self.error, self.of, self.printed, self.difference) if part)
@@ -159,7 +158,7 @@ def _chapters(report: Report) -> list[tuple[str, list[Block]]]:
     claims = [_judged(ruling) for ruling in report.claims]
     failures = [[Cell(failure.job), Cell(" ".join(failure.error.split()))] for failure in report.failures]
     listed = f"The first {len(failures)} of {report.failed}." if report.failed > len(failures) else ""
-    compared = ["place", "metric", "ours", "of", "paper", "difference"]
+    compared = ["place", "metric", "ours", "problems", "paper", "difference"]
     chapters = {
         "Figures": [_exhibit(exhibit, report.baseline, drawn=True) for exhibit in report.figures],
         "Tables": [_exhibit(exhibit, report.baseline) for exhibit in report.tables],
@@ -268,7 +267,7 @@ def _compared(comparison: Comparison) -> list[Cell]:
 
 
 def _numbers_note(report: Report) -> str:
-    said = "Ours with the 95 % interval, of so many problems; ~ where the interval contains the paper's number."
+    said = "Ours is a mean over so many problems, with its 95 % interval; ~ where that contains the paper's number."
     if any(each.measure.clock for each in report.numbers):
         said += " Times on other hardware are shown, but not subtracted."
     return said
@@ -276,12 +275,12 @@ def _numbers_note(report: Report) -> str:
 
 def _judged(ruling: Ruling) -> list[Cell]:
     verdict = Cell(ruling.verdict or NOT_MEASURED, tone=_TONES[ruling.verdict])
-    share = NOTHING if ruling.borne_out is None else f"{100 * ruling.borne_out:.0f} %"
+    share = NOTHING if ruling.borne_out is None else f"{100 * ruling.borne_out:.0f} % of {ruling.resamples}"
     return [verdict, Cell(ruling.claim.sentence), Cell("exact" if ruling.claim.exact else share)]
 
 
 def _claims_note(report: Report) -> str:
-    said = [_tally(report), f"Borne out: by so many of {RESAMPLES} resamples of the problems; undecided below 95 %."]
+    said = [_tally(report), "Borne out: by so many resamples of the problems; a verdict needs 95 % that agree."]
     if any(ruling.claim.exact for ruling in report.claims):
         said.append("Exact: a claim about these runs and no others.")
     if any(ruling.verdict == UNDECIDED and ruling.borne_out is None for ruling in report.claims):

@@ -2,7 +2,8 @@
 
 A claim is a question in SQL with a yes or no for an answer, and the answer might be another one had other problems been
 drawn. So it is asked again about resamples of the results (the bootstrap): problems are drawn with replacement from
-those that were run, and all runs on a problem go together, so that algorithms stay compared on the same ones.
+those that were run, and all runs on a problem go together, so that algorithms stay compared on the same ones. This goes
+on until Wilson's interval of the share that agrees lies on one side of 95 %, or RESAMPLES are made.
 
 What is drawn is an instance on a map, in all its sizes. Maps that differ in their seed alone are draws too; other maps
 are the ones that the paper names, and each keeps its share. Where a map has a single instance, its sizes are drawn
@@ -12,21 +13,25 @@ spread that it has (Rao and Wu 1988).
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
+from contextlib import closing
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from wend.errors import FormatError
+from wend.experiments.estimates import wilson
 from wend.experiments.findings import FAILS, HOLDS, UNDECIDED, Ruling
 from wend.experiments.results import Keys, Results
 from wend.experiments.spec import Claim
 
-RESAMPLES = 200
+RESAMPLES = 200                 # at most ...
+FEWEST_RESAMPLES = 40           # ... and at least
 CERTAIN = 0.95                  # the share of resamples that must agree
 RESAMPLING_SECONDS = 60.0       # that the resamples of one claim may take
 
@@ -37,10 +42,11 @@ _SEED_OF_MAP = re.compile(r"(?<=[:,])seed=[^,]*,?")
 
 def rule(results: Results, claims: Sequence[Claim]) -> list[Ruling]:
     """Judge each claim."""
-    answers = [_answer(results, claim) for claim in claims]
-    noisy = [k for k, claim in enumerate(claims) if answers[k] is not None and not claim.exact]
-    shares = dict(zip(noisy, _borne_out(results, [claims[k] for k in noisy]), strict=True))
-    return [_ruling(claim, answers[k], shares.get(k)) for k, claim in enumerate(claims)]
+    rulings = [_as_answered(claim, _answer(results, claim)) for claim in claims]
+    open_ = [k for k, ruling in enumerate(rulings) if ruling.answer is not None and not ruling.claim.exact]
+    for k, ruling in zip(open_, _resampled(results, [rulings[k] for k in open_]), strict=True):
+        rulings[k] = ruling
+    return rulings
 
 
 def _answer(results: Results, claim: Claim) -> bool | None:
@@ -52,40 +58,68 @@ def _answer(results: Results, claim: Claim) -> bool | None:
     return found
 
 
-def _ruling(claim: Claim, answer: bool | None, share: float | None) -> Ruling:
+def _as_answered(claim: Claim, answer: bool | None) -> Ruling:
+    """The ruling if nothing is resampled: an exact claim is decided, any other is not."""
     if answer is None:
         return Ruling(claim, None)
-    if claim.exact:
-        certain = True
-    elif share is None:
-        certain = False
-    else:
-        certain = (share if answer else 1 - share) >= CERTAIN
     decided = HOLDS if answer else FAILS
-    return Ruling(claim, decided if certain else UNDECIDED, answer, share)
+    return Ruling(claim, decided if claim.exact else UNDECIDED, answer)
 
 
-def _borne_out(results: Results, claims: Sequence[Claim]) -> list[float | None]:
-    """In what share of the resamples each claim is true.
-
-    None if there is nothing to draw, or if fewer than half of the resamples answer the claim.
-    """
+def _resampled(results: Results, rulings: Sequence[Ruling]) -> list[Ruling]:
+    """The rulings once the resamples are asked, each claim until it is settled."""
     strata = _strata(results)
-    if not claims or all(len(units) == 1 for units in strata):
-        return [None] * len(claims)
-    answers: list[list[bool]] = [[] for _ in claims]
-    seconds = [0.0] * len(claims)
-    for _ in _resamples(results, strata):
-        for k, claim in enumerate(claims):
-            began = time.perf_counter()
-            answer = _answer(results, claim)
-            seconds[k] += time.perf_counter() - began
-            if seconds[k] > RESAMPLING_SECONDS:
-                reason = f"its SQL takes more than {RESAMPLING_SECONDS:g} s on {RESAMPLES} resamples"
-                raise FormatError(results.spec.name, f"claim {claim.sentence!r}: {reason}")
-            if answer is not None:
-                answers[k].append(answer)
-    return [sum(found) / len(found) if len(found) >= RESAMPLES / 2 else None for found in answers]
+    votes = [_Votes(ruling) for ruling in rulings]
+    if votes and any(len(units) > 1 for units in strata):
+        with closing(_resamples(results, strata)) as resamples:
+            for _ in resamples:
+                for vote in votes:
+                    if not vote.is_settled():
+                        vote.ask(results)
+                if all(vote.is_settled() for vote in votes):
+                    break
+    return [vote.ruling() for vote in votes]
+
+
+class _Votes:
+    """What the resamples say about one claim."""
+
+    def __init__(self, ruling: Ruling) -> None:
+        self.before = ruling
+        self.answers: list[bool | None] = []
+        self.seconds = 0.0
+
+    def ask(self, results: Results) -> None:
+        """Ask the resample that stands in the place of the results."""
+        claim, began = self.before.claim, time.perf_counter()
+        self.answers.append(_answer(results, claim))
+        self.seconds += time.perf_counter() - began
+        if self.seconds > RESAMPLING_SECONDS:
+            reason = f"its SQL takes more than {RESAMPLING_SECONDS:g} s on {len(self.answers)} resamples"
+            raise FormatError(results.spec.name, f"claim {claim.sentence!r}: {reason}")
+
+    def is_settled(self) -> bool:
+        """Whether further resamples would hardly change the verdict."""
+        silent = self.answers.count(None)
+        answered = len(self.answers) - silent
+        if answered < FEWEST_RESAMPLES:
+            return silent > RESAMPLES / 2
+        low, high = wilson(self.answers.count(self.before.answer), answered)
+        return low >= CERTAIN or high < CERTAIN
+
+    def ruling(self) -> Ruling:
+        """The verdict: that of all runs if enough resamples agree, and if at least half of them have an answer."""
+        answered = len(self.answers) - self.answers.count(None)
+        if answered == 0 or answered < len(self.answers) / 2:
+            return self.before
+        decided = HOLDS if self.before.answer else FAILS
+        is_certain = self.answers.count(self.before.answer) / answered >= CERTAIN
+        return dataclasses.replace(
+            self.before,
+            verdict=decided if is_certain else UNDECIDED,
+            borne_out=self.answers.count(True) / answered,
+            resamples=answered,
+        )
 
 
 def _strata(results: Results) -> list[list[Unit]]:
@@ -101,7 +135,7 @@ def _strata(results: Results) -> list[list[Unit]]:
     ]
 
 
-def _resamples(results: Results, strata: Sequence[Sequence[Unit]]) -> Iterator[None]:
+def _resamples(results: Results, strata: Sequence[Sequence[Unit]]) -> Generator[None]:
     """Put one resample after the other in the place of the results, and the results back in the end.
 
     A problem that is drawn twice counts as two: the draws number the instances anew.

@@ -351,12 +351,14 @@ def test_claims_hold_fail_or_are_not_measured(store) -> None:
     assert [ruling.verdict for ruling in report.claims] == ["holds", "fails", None]
     assert [ruling.borne_out for ruling in report.claims] == [1.0, 0.0, None]
     assert report.to_json()["claims"][1:] == [
-        {"sentence": "Noisy goes round more.", "exact": False, "verdict": "fails", "answer": False, "borne_out": 0.0},
-        {"sentence": "Others too.", "exact": False, "verdict": None, "answer": None, "borne_out": None},
-    ]
+        {"sentence": "Noisy goes round more.", "exact": False, "verdict": "fails", "answer": False, "borne_out": 0.0,
+         "resamples": 73},
+        {"sentence": "Others too.", "exact": False, "verdict": None, "answer": None, "borne_out": None,
+         "resamples": 0},
+    ]  # fmt: skip
     for text in (printed(report), to_markdown(report), to_html(report)):
         assert "Of 3 claims of the paper 1 hold, 1 fail, 0 are undecided, 1 are not measured." in text
-    rows = "| holds | Plain goes round. | 100 % |\n| fails | Noisy goes round more. | 0 % |\n| not measured |"
+    rows = "| holds | Plain goes round. | 100 % of 73 |\n| fails | Noisy goes round more. | 0 % of 73 |\n| not measured"
     assert rows in to_markdown(report)
 
 
