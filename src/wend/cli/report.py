@@ -33,6 +33,8 @@ def report(
     require_experiments()
     from wend.experiments.spec import load_spec
 
+    if figures is not None and figures.exists() and not figures.is_dir():
+        raise ParameterError(f"--figures {figures}: a folder is needed, and this is none")
     spec = load_spec(name)
     print_report(spec, results_folder(spec, out), scale, baseline, json, html, markdown, figures)
 

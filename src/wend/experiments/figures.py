@@ -302,6 +302,11 @@ def _draw_steps(axes: Axes, sheet: Sheet, width: float) -> None:
     assert sheet.steps is not None
     took = np.concatenate([np.asarray(steps, dtype=float) for steps in sheet.steps])
     problems = max(entry.mean.problems for line in sheet.entries for entry in line if entry.mean)
+    axes.set_ylim(-0.03 * problems, problems * 1.05)
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+    if took.size == 0:          # nothing is solved here, but in another panel
+        axes.set_xticks([])
+        return
     logarithmic = bool(took.min() > 0 and took.max() > _LOGARITHMIC_FROM * took.min())
     if logarithmic:
         axes.set_xscale("log")
@@ -318,8 +323,6 @@ def _draw_steps(axes: Axes, sheet: Sheet, width: float) -> None:
             markevery=[len(counts) - 1], transform=axes.transData + _aside(axes, 0, apart[k]),
         )  # fmt: skip
     axes.set_xlim(begin, end * (1.1 if logarithmic else 1.03))
-    axes.set_ylim(-0.03 * problems, problems * 1.05)
-    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     if logarithmic:
         _name_round_numbers(axes.xaxis, width)
 

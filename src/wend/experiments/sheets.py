@@ -98,7 +98,7 @@ def _curves(
         there = {sample.at[0] for sample in samples if sample.facet == facet}
         entries = _entries([sample for sample in shown if sample.facet == facet], measure)
         curves: dict[Key, list[tuple[float, float]]] = {}
-        for label, points in figure.printed.items():
+        for label, points in () if is_common else figure.printed.items():
             curves[label] = [(x, y) for x, y in points]
             for x, y in points:
                 if (x, label) in entries:
@@ -106,7 +106,7 @@ def _curves(
         title = "" if facet is None else str(facet)
         sheet = _sheet(results, title, (figure.x, figure.series), entries, columns, rows=sorted(there, key=_in_order))
         lines = _lines(results.spec.name, figure, sheet) if figure.log else None
-        sheets.append(dataclasses.replace(sheet, lines=lines, printed={} if is_common else curves))
+        sheets.append(dataclasses.replace(sheet, lines=lines, printed=curves))
     name, title = (f"{figure.id}-common", f"{figure.title}, {COMMON}") if is_common else (figure.id, figure.title)
     return Exhibit(name, title, figure.paper, sheets, figure.facets)
 

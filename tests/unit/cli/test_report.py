@@ -49,4 +49,4 @@ def test_figures_are_written_as_three_files_each(wend, tmp_path) -> None:
 def test_a_folder_that_cannot_be_one_is_an_error_in_one_line(wend) -> None:
     answer = wend("report", "a.toml", "--figures", "a.toml")
     assert (answer.code, answer.out, answer.err.count("\n")) == (2, "", 1)
-    assert "a.toml" in answer.err
+    assert "--figures a.toml: a folder is needed" in answer.err

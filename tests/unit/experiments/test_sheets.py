@@ -203,6 +203,15 @@ def test_a_cactus_plot_of_nothing_solved_is_no_picture(store) -> None:
     assert "<svg" not in to_html(report)
 
 
+def test_a_cactus_plot_has_a_panel_for_a_map_on_which_nothing_is_solved(store) -> None:
+    spec = spec_of(figures=[Figure("c", "C", x="plan_seconds", y="all_home", cactus=True, facets="map")])
+    fill(store, spec, lambda job: {**solved(job), "all_home": float(job["map"].endswith("0"))})
+    report = make_report(spec, store)
+    assert [sheet.steps[0] for sheet in report.figures[0].sheets] == [pytest.approx([0.1, 0.2]), []]
+    assert ">random:seed=1</text>" in to_html(report)
+    assert "| random:seed=1 | 0.2 | 0/2 = 0 %, 0 to 66 | 0/2 = 0 %, 0 to 66 |" in to_markdown(report)
+
+
 @pytest.mark.parametrize(
     ("keys", "reason"),
     [
