@@ -4,19 +4,22 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 RUNS := runs
+DOCS := .venv-docs
+SITE := site
 LOCK = $(shell $(PYTHON) requirements/lock.py --name)   # of this Python and platform, if there is one
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help setup run test check bench lock clean
+.PHONY: help setup run test check bench docs lock clean
 
 help:
 	@echo "make run     200 units cross an RTS arena: a result table and a replay page"
 	@echo "make test    all tests"
 	@echo "make check   ruff and mypy"
 	@echo "make bench   speed compared with other libraries in the same run"
+	@echo "make docs    the documentation as a site in $(SITE), which opens in a browser; in an environment of its own"
 	@echo "make setup   set up $(VENV), nothing else; with the locked versions where there is a lock file"
 	@echo "make lock    write the lock file of this Python and platform anew"
-	@echo "make clean   remove $(VENV) and $(RUNS)"
+	@echo "make clean   remove $(VENV), $(DOCS), $(RUNS) and $(SITE)"
 
 $(VENV)/ready: pyproject.toml $(wildcard requirements/*.lock)
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Wend needs Python 3.11 or newer; set PYTHON=")'
@@ -46,8 +49,20 @@ check: setup
 bench: setup
 	$(BIN)/python -m benchmarks
 
+# The site is built from the sources without importing them, so it needs the extra `docs` and nothing of Wend.
+$(DOCS)/ready: pyproject.toml
+	$(PYTHON) -m venv $(DOCS)
+	$(PYTHON) -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+		print(*project["optional-dependencies"]["docs"], sep="\n")' > $(DOCS)/requirements.txt
+	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --requirement $(DOCS)/requirements.txt
+	touch $@
+
+docs: $(DOCS)/ready
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict --quiet --site-dir $(SITE)
+	@echo "Open $(SITE)/index.html in a browser."
+
 lock: setup
 	$(BIN)/python requirements/lock.py
 
 clean:
-	rm -rf $(VENV) $(RUNS)
+	rm -rf $(VENV) $(DOCS) $(RUNS) $(SITE)

@@ -30,7 +30,7 @@ WORDS = {
     "algorithms": ["lra", "mapp", "--json"],
     "data": ["add", "list", "--json"],
     "bench": ["add-results", "--to", "--scale", "--jobs", "--out", "--baseline", "--retry-failed", "--json"],
-    "report": ["--scale", "--out", "--baseline", "--html", "--markdown", "--csv", "--json"],
+    "report": ["--scale", "--out", "--baseline", "--html", "--markdown", "--csv", "--figures", "--json"],
     "verify": ["--sample", "--seed", "--jobs", "--json"],
     "version": ["--json"],
 }  # fmt: skip

@@ -276,8 +276,8 @@ def test_the_summary_is_taken_from_the_table(run: Trace) -> None:
 
 @pytest.mark.small
 def test_the_docs_list_every_measure() -> None:
-    rows = documented("experiments.md")
+    rows = documented("metrics.md")
     for name, measure in metrics.MEASURES.items():
         unit = "%" if measure.percent else measure.unit or "-"
-        assert rows[name] == [unit, measure.help], name
+        assert [rows[name][0], rows[name][-1]] == [unit, measure.help], name
     assert set(documented("formats/solve-json.md")) >= {"agents", *metrics.SUMMARY}

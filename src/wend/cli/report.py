@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -30,14 +31,17 @@ def report(
     html: Annotated[Path | None, typer.Option(help="Write the report to this page, one file.")] = None,
     markdown: Annotated[Path | None, typer.Option(help="Write the report's tables to this file.")] = None,
     csv: Annotated[Path | None, typer.Option(help="Write the rows that it is made from to this file.")] = None,
+    figures: Annotated[Path | None, typer.Option(help="Write each figure to this folder, as SVG, PDF and PNG.")] = None,
     json: Json = False,
 ) -> None:
     """Put the results beside the paper's: tables, figures, and which of its sentences hold."""
     require_experiments()
     from wend.experiments.spec import load_spec
 
+    if figures is not None and figures.exists() and not figures.is_dir():
+        raise ParameterError(f"--figures {figures}: a folder is needed, and this is none")
     spec = load_spec(name)
-    print_report(spec, results_folder(spec, out), scale, baseline, json, html, markdown, csv)
+    print_report(spec, results_folder(spec, out), scale, baseline, json, html, markdown, csv, figures)
 
 
 def print_report(
@@ -49,6 +53,7 @@ def print_report(
     html: Path | None = None,
     markdown: Path | None = None,
     csv: Path | None = None,
+    figures: Path | None = None,
 ) -> Report:
     """Make the report of the results in a folder, write it to the files that are named, and print it."""
     from wend.experiments.render import to_console, to_html, to_markdown
@@ -70,6 +75,8 @@ def print_report(
             with replacing(path) as file:
                 file.write(render().encode())
             say(f"replaced {path}" if replaced else f"written to {path}")
+    if figures is not None:
+        write_figures(made, figures)
     if json:
         print_json(made.to_json())
     else:
@@ -78,6 +85,21 @@ def print_report(
             to_console(made, console)
         print_text(capture.get())
     return made
+
+
+def write_figures(report: Report, folder: Path) -> None:
+    """Draw the figures of a report that have any points into a folder."""
+    from wend.experiments.figures import FORMATS, draw_to_file, file_names
+    from wend.files import check_writable, replacing
+
+    drawn = [exhibit for exhibit in report.figures if not all(sheet.is_empty for sheet in exhibit.sheets)]
+    paths = [folder / f"{name}.{format}" for name in file_names(drawn) for format in FORMATS]
+    for path in paths:
+        check_writable(path)
+    for path, (exhibit, format) in zip(paths, itertools.product(drawn, FORMATS), strict=True):
+        with replacing(path) as file:
+            draw_to_file(exhibit, file, format)
+    say(f"figures written to {folder}: {len(drawn)}, each as {', '.join(FORMATS)}")
 
 
 def results_folder(spec: Spec, out: Path | None) -> Path:

@@ -19,8 +19,10 @@ from rich.table import Table
 from rich.text import Text
 
 from wend import __version__
-from wend.experiments.findings import Comparison, Report, Ruling, Sheet
-from wend.experiments.results import Entry, Key
+from wend.experiments.estimates import Mean
+from wend.experiments.findings import FAILS, HOLDS, UNDECIDED, Comparison, Entry, Exhibit, Report, Ruling, Sheet
+from wend.experiments.results import Key
+from wend.experiments.sheets import metric_name
 from wend.files import printable
 from wend.metrics import Measure
 from wend.theme import stylesheet
@@ -30,22 +32,25 @@ if TYPE_CHECKING:
 
 NOTHING = "-"
 NOT_MEASURED = "not measured"
+OTHER_HARDWARE = "other hardware"
 
 _MOST_DECIMALS = 6
-_TERMINAL_STYLES = {"good": "green", "bad": "red", "faint": "dim"}
+_TERMINAL_STYLES = {"good": "green", "bad": "red", "open": "yellow", "faint": "dim"}
+_TONES = {HOLDS: "good", FAILS: "bad", UNDECIDED: "open", None: "faint"}
 
 
 class Cell(NamedTuple):
     """What stands in one place of a table."""
 
     text: str
-    error: str = ""             # half the width of the confidence interval
+    error: str = ""             # half the width of the confidence interval, or its ends
+    of: str = ""                # how many problems
     printed: str = ""           # what the paper says
     difference: str = ""        # to the baseline
-    tone: str = ""              # good | bad | faint
+    tone: str = ""              # good | bad | open | faint
 
     def __str__(self) -> str:
-        return " ".join(part for part in (self.text, self.error, self.printed, self.difference) if part)
+        return " ".join(part for part in (self.text, self.error, self.of, self.printed, self.difference) if part)
 
 
 @dataclass(frozen=True)
@@ -57,28 +62,35 @@ class Block:
     rows: list[list[Cell]]
     paper: str = ""                     # what the paper shows here
     note: str = ""
-    figure: Sheet | None = None         # to be drawn above the table
+    figure: Exhibit | None = None       # to be drawn above the table
     text_columns: int = 1               # so many on the left hold words, the others numbers
 
 
 # --- words and numbers -----------------------------------------------------------------------------------------------
 
 
-def metric_name(metric: str) -> str:
-    """A metric as a heading."""
-    return metric.replace("_", " ")
+def _value(measure: Measure, value: float, mean: Mean | None = None) -> Cell:
+    """A number as people read it, with its interval if it is a mean.
+
+    Shares are in percent with one decimal, other numbers have a few digits and their whole part. Rates show what they
+    are of: 4/5.
+    """
+    text = _rounded(measure, value, like=value) + (" %" if _is_share(measure) else "")
+    if mean is None or mean.low is None or mean.high is None or mean.half_width is None:
+        return Cell(text)
+    if mean.yes is None:
+        return Cell(text, "±" + _rounded(measure, mean.half_width, like=value))
+    rate, low, high = (f"{100 * share:.0f}" for share in (value, mean.low, mean.high))
+    return Cell(f"{mean.yes}/{mean.problems} = {rate} %,", f"{low} to {high}")
 
 
-def _value(measure: Measure, value: float, half_width: float | None = None) -> Cell:
-    """A number as people read it: shares in percent with one decimal, others with a few digits and their whole part."""
-    unit = " %" if measure.percent else ""
-    error = "" if half_width is None else "±" + _rounded(measure, half_width, like=value)
-    return Cell(_rounded(measure, value, like=value) + unit, error)
+def _is_share(measure: Measure) -> bool:
+    return measure.percent or measure.yes_no
 
 
 def _rounded(measure: Measure, value: float, *, like: float, sign: str = "") -> str:
     """A number with as many decimals as `like` is shown with: what belongs together ends at the same digit."""
-    if measure.percent:
+    if _is_share(measure):
         value, decimals = 100 * value, 1
     else:
         whole = 1 if like == 0 else 1 + math.floor(math.log10(abs(like)))
@@ -92,18 +104,23 @@ def _word(key: Key) -> str:
     return f"{key:g}" if isinstance(key, float) else str(key)
 
 
-def _entry(entry: Entry, measure: Measure) -> Cell:
-    if entry.mean is None:
+def _entry(entry: Entry, measure: Measure, *, counted: bool) -> Cell:
+    mean, difference = entry.mean, entry.difference
+    if mean is None:
         return Cell(NOTHING)
-    cell = _value(measure, entry.mean.value, entry.mean.half_width)
+    cell = _value(measure, mean.value, mean)
+    if counted and mean.yes is None:
+        cell = cell._replace(of=f"of {mean.problems}")
     if entry.printed is not None:
         cell = cell._replace(printed=f"[{_value(measure, entry.printed)}]")
-    if entry.difference is None:
+    if difference is None:
         return cell
-    by, half_width = entry.difference.value, entry.difference.half_width
-    certain = half_width is not None and abs(by) > half_width
-    difference = _rounded(measure, by, like=entry.mean.value, sign="+")
-    return cell._replace(difference=f"({'' if certain else '~'}{difference})", tone="" if certain else "faint")
+    by = _difference(measure, difference.value, difference.contains(0), like=mean.value)
+    return cell._replace(difference=f"({by})", tone="faint" if difference.contains(0) else "")
+
+
+def _difference(measure: Measure, by: float, may_be_chance: bool, *, like: float) -> str:
+    return ("~" if may_be_chance else "") + _rounded(measure, by, like=like, sign="+")
 
 
 # --- what there is to show -------------------------------------------------------------------------------------------
@@ -130,9 +147,10 @@ def _tally(report: Report) -> str:
     """One sentence on the claims; "" if there are none."""
     if not report.claims:
         return ""
-    answers = [ruling.holds for ruling in report.claims]
-    hold, fail, open_ = (sum(answer is wanted for answer in answers) for wanted in (True, False, None))
-    return f"Of {len(answers)} claims of the paper {hold} hold, {fail} fail, {open_} are not measured."
+    verdicts = [ruling.verdict for ruling in report.claims]
+    hold, fail, open_, missing = (verdicts.count(wanted) for wanted in (HOLDS, FAILS, UNDECIDED, None))
+    said = f"{hold} hold, {fail} fail, {open_} are undecided, {missing} are not measured"
+    return f"Of {len(verdicts)} claims of the paper {said}."
 
 
 def _chapters(report: Report) -> list[tuple[str, list[Block]]]:
@@ -141,32 +159,52 @@ def _chapters(report: Report) -> list[tuple[str, list[Block]]]:
     claims = [_judged(ruling) for ruling in report.claims]
     failures = [[Cell(failure.job), Cell(" ".join(failure.error.split()))] for failure in report.failures]
     listed = f"The first {len(failures)} of {report.failed}." if report.failed > len(failures) else ""
-    compared = ["place", "metric", "ours", "runs", "paper", "difference"]
+    compared = ["place", "metric", "ours", "problems", "paper", "difference"]
     chapters = {
-        "Figures": [_sheet(sheet, report.baseline, drawn=True) for sheet in report.figures],
-        "Tables": [_sheet(sheet, report.baseline) for sheet in report.tables],
-        "Numbers that the paper prints": [Block("", compared, numbers, text_columns=2)],
-        "Claims of the paper": [Block("", ["", "claim"], claims, note=_tally(report), text_columns=2)],
+        "Figures": [_exhibit(exhibit, report.baseline, drawn=True) for exhibit in report.figures],
+        "Tables": [_exhibit(exhibit, report.baseline) for exhibit in report.tables],
+        "Numbers that the paper prints": [Block("", compared, numbers, note=_numbers_note(report), text_columns=2)],
+        "Claims of the paper": [
+            Block("", ["", "claim", "borne out"], claims, note=_claims_note(report), text_columns=2)
+        ],
         "Failed jobs": [Block("", ["job", "error"], failures, note=listed, text_columns=2)],
     }
     return [(heading, blocks) for heading, blocks in chapters.items() if any(b.rows or b.title for b in blocks)]
 
 
-def _sheet(sheet: Sheet, baseline: str, *, drawn: bool = False) -> Block:
-    by_metric = sheet.columns == sheet.metrics
-    columns = [metric_name(metric) for metric in sheet.metrics] if by_metric else [_word(key) for key in sheet.columns]
-    rows = [
-        [Cell(_word(row)), *(_entry(entry, measure) for entry, measure in zip(line, sheet.measures, strict=True))]
-        for row, line in zip(sheet.rows, sheet.entries, strict=True)
-    ]
+def _exhibit(exhibit: Exhibit, baseline: str, *, drawn: bool = False) -> Block:
+    """A figure or a table; the panels of a figure stand below each other in one table."""
+    first = exhibit.sheets[0]
+    columns = [_word(key) if first.column_column else metric_name(str(key)) for key in first.columns]
+    facets = [metric_name(exhibit.facets)] if exhibit.facets else []
+    counted = [_is_counted(exhibit, k) for k in range(len(first.columns))]
+    rows = []
+    for sheet in exhibit.sheets:
+        facet = [Cell(sheet.title)] if exhibit.facets else []
+        for row, line in zip(sheet.rows, sheet.entries, strict=True):
+            each = zip(line, sheet.measures, counted, strict=True)
+            rows.append([*facet, Cell(_word(row)), *(_entry(entry, of, counted=count) for entry, of, count in each)])
+        rows += [[*facet, *cells] for cells in _slopes(sheet)]
     return Block(
-        title=sheet.title,
-        header=[metric_name(sheet.row_column), *columns],
-        rows=rows + _slopes(sheet),
-        paper=sheet.paper,
-        note=_sheet_note(sheet, baseline),
-        figure=sheet if drawn and any(entry.mean for line in sheet.entries for entry in line) else None,
+        title=exhibit.title,
+        header=[*facets, _row_heading(first), *columns],
+        rows=rows,
+        paper=exhibit.paper,
+        note=_exhibit_note(exhibit, baseline),
+        figure=exhibit if drawn and not all(sheet.is_empty for sheet in exhibit.sheets) else None,
+        text_columns=1 + len(facets),
     )
+
+
+def _row_heading(sheet: Sheet) -> str:
+    name = metric_name(sheet.row_column)
+    return name if sheet.steps is None else f"within {name}"
+
+
+def _is_counted(exhibit: Exhibit, column: int) -> bool:
+    """Whether the entries of a column say of how many problems they are: costs do, and those that differ in it."""
+    means = (line[column].mean for sheet in exhibit.sheets for line in sheet.entries)
+    return exhibit.sheets[0].measures[column].of_solved or len({mean.problems for mean in means if mean}) > 1
 
 
 def _slopes(sheet: Sheet) -> list[list[Cell]]:
@@ -182,22 +220,38 @@ def _slopes(sheet: Sheet) -> list[list[Cell]]:
     return [[Cell(name), *map(Cell, texts)] for name, texts in shown.items()]
 
 
-def _sheet_note(sheet: Sheet, baseline: str) -> str:
-    """What the numbers are, over how many runs."""
-    runs = [entry.mean.runs for line in sheet.entries for entry in line if entry.mean]
-    if not runs:
-        return f"{NOT_MEASURED.capitalize()} yet."
-    count = str(min(runs)) if min(runs) == max(runs) else f"{min(runs)} to {max(runs)}"
-    said = "One run each." if count == "1" else f"Means of {count} runs each, ± half the 95 % confidence interval."
-    if any(entry.difference for line in sheet.entries for entry in line):
-        said += f" In parentheses: the difference to {baseline} on the same problems, ~ where its interval contains 0."
-    if any(entry.printed is not None for line in sheet.entries for entry in line):
-        said += " In brackets: the paper's numbers."
-    if sheet.lines is not None:
-        said += " Slope: of the least-squares line through the points of a column, both axes logarithmic."
-    known = dict(zip(sheet.metrics, sheet.measures, strict=True))
+def _exhibit_note(exhibit: Exhibit, baseline: str) -> str:
+    """What the numbers are, and over how many problems."""
+    first = exhibit.sheets[0]
+    entries = [entry for sheet in exhibit.sheets for line in sheet.entries for entry in line]
+    means = [entry.mean for entry in entries if entry.mean]
+    if not means:
+        is_common = bool(first.common) and all(first.common)
+        return "No problem was solved by all." if is_common else f"{NOT_MEASURED.capitalize()} yet."
+    said = [_said_of_means(means)]
+    if any(first.common):
+        said.append(
+            "Commonly solved: only problems on which every algorithm in the comparison brought all agents home; "
+            "algorithms that solved none are not asked."
+        )
+    if any(entry.difference for entry in entries):
+        said.append(f"In parentheses: the difference to {baseline} on the same problems, ~ where it may be chance.")
+    if any(entry.printed is not None for entry in entries):
+        said.append("In brackets: the paper's numbers.")
+    if first.lines is not None:
+        said.append("Slope: of the least-squares line through the points of a column, both axes logarithmic.")
+    known = dict(zip(first.metrics, first.measures, strict=True))
     meanings = [f"{metric_name(metric)}: {measure.help}" for metric, measure in known.items()]
-    return f"{said} {'; '.join(meanings)}."
+    return f"{' '.join(said)} {'; '.join(meanings)}."
+
+
+def _said_of_means(means: list[Mean]) -> str:
+    counts = [mean.problems for mean in means]
+    count = str(min(counts)) if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
+    if any(mean.yes is None for mean in means):
+        said = "One problem each." if count == "1" else f"Means of {count} problems each, ± half the 95 % interval."
+        return f"{said} Rates with Wilson's 95 % interval." if any(mean.yes is not None for mean in means) else said
+    return f"Rates of {count} problems each, with Wilson's 95 % interval."
 
 
 def _compared(comparison: Comparison) -> list[Cell]:
@@ -205,14 +259,34 @@ def _compared(comparison: Comparison) -> list[Cell]:
     start, theirs = [Cell(said.place), Cell(metric_name(said.metric))], _value(measure, said.value)
     if ours is None:
         return [*start, Cell(NOT_MEASURED, tone="faint"), Cell(NOTHING), theirs, Cell(NOTHING)]
-    mean = _value(measure, ours.value, ours.half_width)
-    difference = _rounded(measure, ours.value - said.value, like=max(ours.value, said.value, key=abs), sign="+")
-    return [*start, mean, Cell(str(ours.runs)), theirs, Cell(difference)]
+    mean = _value(measure, ours.value, ours)
+    if measure.clock:
+        return [*start, mean, Cell(str(ours.problems)), theirs, Cell(OTHER_HARDWARE, tone="faint")]
+    larger = max(ours.value, said.value, key=abs)
+    difference = _difference(measure, ours.value - said.value, ours.contains(said.value), like=larger)
+    return [*start, mean, Cell(str(ours.problems)), theirs, Cell(difference)]
+
+
+def _numbers_note(report: Report) -> str:
+    said = "Ours is a mean over so many problems, with its 95 % interval; ~ where that contains the paper's number."
+    if any(each.measure.clock for each in report.numbers):
+        said += " Times on other hardware are shown, but not subtracted."
+    return said
 
 
 def _judged(ruling: Ruling) -> list[Cell]:
-    words = {True: Cell("holds", tone="good"), False: Cell("fails", tone="bad"), None: Cell(NOT_MEASURED, tone="faint")}
-    return [words[ruling.holds], Cell(ruling.claim.sentence)]
+    verdict = Cell(ruling.verdict or NOT_MEASURED, tone=_TONES[ruling.verdict])
+    share = NOTHING if ruling.borne_out is None else f"{100 * ruling.borne_out:.0f} % of {ruling.resamples}"
+    return [verdict, Cell(ruling.claim.sentence), Cell("exact" if ruling.claim.exact else share)]
+
+
+def _claims_note(report: Report) -> str:
+    said = [_tally(report), "Borne out: by so many resamples of the problems; a verdict needs 95 % that agree."]
+    if any(ruling.claim.exact for ruling in report.claims):
+        said.append("Exact: a claim about these runs and no others.")
+    if any(ruling.verdict == UNDECIDED and ruling.borne_out is None for ruling in report.claims):
+        said.append("Undecided without a share: too few problems were drawn to tell.")
+    return " ".join(said)
 
 
 # --- terminal --------------------------------------------------------------------------------------------------------
@@ -330,12 +404,13 @@ def _html_block(block: Block) -> str:
     parts = [f"<h3>{html.escape(block.title)}</h3>"] if block.title else []
     drawing = ""
     if block.figure is not None:
-        from wend.experiments.figures import draw  # slow to import, and only pages need it
+        from wend.experiments.figures import draw_for_page  # slow to import, and only pages need it
 
-        drawing = draw(block.figure, block.header[0])
+        wide = ' class="wide"' if len(block.figure.sheets) > 1 else ""
+        drawing = f"<figure{wide}>{draw_for_page(block.figure)}</figure>"
     said = f"<aside><h4>In the paper</h4><p>{html.escape(block.paper)}</p></aside>" if block.paper else ""
     if drawing or said:
-        parts.append(f'<div class="beside">{f"<figure>{drawing}</figure>" if drawing else ""}{said}</div>')
+        parts.append(f'<div class="beside">{drawing}{said}</div>')
     if block.rows:
         header = _html_row("th", block.text_columns, [Cell(name) for name in block.header])
         rows = "".join(_html_row("td", block.text_columns, row) for row in block.rows)
@@ -354,8 +429,8 @@ def _html_row(tag: str, text_columns: int, cells: list[Cell]) -> str:
 
 def _html_cell(cell: Cell) -> str:
     text = f"<span>{html.escape(cell.text)}</span>"
-    if cell.error:
-        text += f" <small>{html.escape(cell.error)}</small>"
+    for part in (cell.error, cell.of):
+        text += f" <small>{html.escape(part)}</small>" if part else ""
     if cell.printed:
         text += f" {html.escape(cell.printed)}"
     if cell.difference:

@@ -111,8 +111,11 @@ class Figure:
     x: str = "agents"               # a column of the results, a metric, or "free_cells": those of the map
     series: str = "label"           # a column of the results
     log: bool = False               # both axes are logarithmic, and each series has the slope of its line
+    cactus: bool = False            # how many problems have y (yes or no) within x (a metric), over x
+    facets: str = ""                # a column of the results: a panel for each of its values
     where: str = ""                 # an SQL condition on the results
     paper: str = ""                 # what the paper's figure shows, in words
+    printed: dict[str, list[list[float]]] = field(default_factory=dict)     # the paper's curves: [x, y] by series
 
 
 @dataclass(frozen=True)
@@ -146,6 +149,7 @@ class Claim:
 
     sentence: str
     sql: str                        # a query on `results` with one boolean answer; NULL = not measured
+    exact: bool = False             # speaks of the runs as they are, not of others that might be drawn: no noise
 
 
 @dataclass(frozen=True)
@@ -395,6 +399,8 @@ def _check(spec: Spec) -> None:
         if not plugins.is_code(algorithm.name) and (spec.job == "run" or algorithm.name in registry.names()):
             registry.create(algorithm.name, **algorithm.parameters)
         _build(JobLimits, algorithm.limits, f"limits of {algorithm.name}")
+    for figure in spec.figures:
+        _check_figure(spec, figure)
     for table in spec.tables:
         for row, printed in table.printed.items():
             if len(printed) != len(table.printed_columns):
@@ -406,6 +412,18 @@ def _check(spec: Spec) -> None:
             if algorithm_name not in named:
                 raise UnknownNameError(f"algorithm in views.{name}.limits_of", algorithm_name, named)
             _build(JobLimits, limits, f"views.{name}.limits_of.{algorithm_name}")
+
+
+def _check_figure(spec: Spec, figure: Figure) -> None:
+    place = f"figure {figure.id}"
+    if any(len(point) != 2 for points in figure.printed.values() for point in points):
+        raise FormatError(place, "a point of a printed curve is [x, y]")
+    if figure.cactus and (figure.x not in spec.metrics or not spec.measure(figure.y).yes_no):
+        raise FormatError(place, "a cactus plot shows a metric that is yes or no (y) over another metric (x)")
+    if figure.cactus and (figure.log or figure.printed):
+        raise FormatError(place, "a cactus plot has neither `log` nor `printed`")
+    if figure.facets and figure.printed:
+        raise FormatError(place, "a figure with `facets` has no `printed` curves: which panel do they belong to?")
 
 
 def _build(cls: Any, data: Any, where: str) -> Any:

@@ -54,6 +54,8 @@ class Measure:
     clock: bool = False         # depends on the machine; all others do not if the limits are in ticks or expansions
     percent: bool = False       # a share, shown as a percentage
     digits: int = 3             # that any other number is shown with
+    yes_no: bool = False        # 1 or 0 in each run: the mean is a rate of runs
+    of_solved: bool = False     # of runs or agents that got home: to be compared on commonly solved problems
 
 
 def _reached(trace: Trace) -> float:
@@ -100,14 +102,16 @@ MEASURES: dict[str, Measure] = {
     ),
     "reached_rate": Measure("share of agents that ever stood on their goals", _reached, percent=True),
     "all_home": Measure(
-        "share of runs that brought all agents home", lambda t: float(completion_rate(t) == 1), percent=True
+        "share of runs that brought all agents home", lambda t: float(completion_rate(t) == 1), percent=True,
+        yes_no=True,
     ),
     "completion_ticks": Measure(
         "tick of the last arrival, the run's length where an agent is not home",
         lambda t: mean(completion_ticks(t, unfinished=t.ticks)), "ticks",
     ),
     "completion_ticks_mean": Measure(
-        "tick of the last arrival, of the agents that are home", lambda t: mean(completion_ticks(t)), "ticks"
+        "tick of the last arrival, of the agents that are home", lambda t: mean(completion_ticks(t)), "ticks",
+        of_solved=True,
     ),
     "completion_seconds": Measure(
         "seconds until the last arrival, the time limit where an agent is not home", _completion_seconds, "s",
@@ -115,7 +119,7 @@ MEASURES: dict[str, Measure] = {
     ),
     "completion_seconds_mean": Measure(
         "seconds until the last arrival, of the agents that are home", lambda t: mean(completion_seconds(t)), "s",
-        clock=True,
+        clock=True, of_solved=True,
     ),
     "completion_work": Measure(
         "share of the limit in expansions that was spent until the last arrival, 1 where an agent is not home",
@@ -129,11 +133,14 @@ MEASURES: dict[str, Measure] = {
         "ticks until an agent first stood on its goal, the run's length if never", _path_length, "ticks"
     ),
     "path_length_mean": Measure(
-        "ticks until an agent first stood on its goal, of those that ever did", lambda t: mean(path_length(t)), "ticks"
+        "ticks until an agent first stood on its goal, of those that ever did", lambda t: mean(path_length(t)), "ticks",
+        of_solved=True,
     ),
     "shortest_length": Measure("ticks of the shortest path, all alone", lambda t: mean(shortest_ticks(t)), "ticks"),
     "cycles": Measure("cells entered again, per agent", lambda t: mean(cycles(t)), "cells"),
-    "detour_ratio": Measure("distance over the shortest, of the agents at home", lambda t: mean(detour_ratio(t))),
+    "detour_ratio": Measure(
+        "distance over the shortest, of the agents at home", lambda t: mean(detour_ratio(t)), of_solved=True
+    ),
     "hard_stops": Measure("sudden stops off the goal, per agent", lambda t: mean(hard_stops(t))),
     "repaths": Measure("repeated searches per agent", lambda t: counter(t, "repaths")),
     "provable_rate": Measure(
@@ -145,15 +152,19 @@ MEASURES: dict[str, Measure] = {
     "undo_moves": Measure("moves of the plan that undo others, per agent", lambda t: counter(t, "undo_moves"), "moves"),
     "path_moves": Measure("moves of the paths alone, per agent", lambda t: counter(t, "path_moves"), "moves"),
     "peak_density": Measure("largest share of a 5x5 block ever occupied", peak_density, percent=True),
-    "makespan": Measure("ticks until all agents are home", makespan, "ticks"),
-    "sum_of_costs": Measure("ticks until each agent is home, added up", sum_of_costs, "ticks"),
-    "soc_ratio": Measure("sum of costs over its lower bound, the shortest paths of all agents", soc_ratio),
-    "makespan_ratio": Measure("makespan over its lower bound, the longest of the shortest paths", makespan_ratio),
+    "makespan": Measure("ticks until all agents are home", makespan, "ticks", of_solved=True),
+    "sum_of_costs": Measure("ticks until each agent is home, added up", sum_of_costs, "ticks", of_solved=True),
+    "soc_ratio": Measure(
+        "sum of costs over its lower bound, the shortest paths of all agents", soc_ratio, of_solved=True
+    ),
+    "makespan_ratio": Measure(
+        "makespan over its lower bound, the longest of the shortest paths", makespan_ratio, of_solved=True
+    ),
     "ticks": Measure("ticks made", lambda t: t.ticks, "ticks"),
     "expansions": Measure("nodes expanded", expansions, "nodes"),
     "first_move_ticks": Measure("ticks from order to first move, the slowest agent", _first_move_ticks, "ticks"),
     "first_solution_seconds": Measure(
-        "seconds of planning until all agents are home", first_solution_seconds, "s", clock=True
+        "seconds of planning until all agents are home", first_solution_seconds, "s", clock=True, of_solved=True
     ),
     "plan_seconds": Measure("seconds of planning", _plan_seconds, "s", clock=True),
     "initial_ms": Measure(
@@ -169,7 +180,7 @@ MEASURES: dict[str, Measure] = {
     "spread_peak": Measure(
         "the same in the tick in which it was largest", lambda t: largest(spreads_since_order(t)), "cells"
     ),
-    "separated": Measure("whether an obstacle split the group", separated),
+    "separated": Measure("share of groups that an obstacle split", separated, percent=True, yes_no=True),
 }
 
 # The keys of the summary, and the measures that they show.

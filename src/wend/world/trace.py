@@ -39,12 +39,39 @@ _MOST = 2**31 - 1                   # ticks, agents, columns, rows
 _DATE = (1980, 1, 1, 0, 0, 0)
 
 
+# Every kind of event: the fields that it has beside `tick`, `kind` and `agent`, and what happened.
+EVENTS = {
+    "added": (
+        "`at` [x, y], `goal` [x, y], `asked` [x, y], `controlled` bool, `pinned` bool",
+        "an agent enters the map; `controlled`: the planner moves it",
+    ),
+    "removed": ("", "it leaves"),
+    "ordered": (
+        "`goal` [x, y], `asked` [x, y]",
+        "it has a new goal; `asked` is what the order named, and differs from `goal` where that place is unreachable",
+    ),
+    "group": (
+        "`agents` list of int, `target` [x, y], `mode` string",
+        "these agents were ordered to one place as a group; the `ordered` and `routed` events of each follow "
+        "(since 1.1)",
+    ),
+    "routed": (
+        "`waypoints` list of [x, y]",
+        "its route: the places that it passes before it heads for its goal; empty if it has no route any more "
+        "(since 1.1)",
+    ),
+    "pinned": ("`pinned` bool", "other agents may no longer push it off its goal, or may again"),
+    "blocked": ("`cells` list of [x, y]", "these cells became walls"),
+    "unblocked": ("`cells` list of [x, y]", "these cells became free"),
+}
+
+
 @dataclass(frozen=True)
 class Event:
     """Something that was done to the world between two ticks."""
 
     tick: int                       # how many ticks had been made when it happened
-    kind: str                       # added | removed | ordered | group | routed | pinned | blocked | unblocked
+    kind: str                       # one of EVENTS
     agent: int | None = None        # the agent concerned, None for groups and edits of the map
     data: dict[str, Any] = field(default_factory=dict)  # by kind, see docs/formats/trace.md
 

@@ -1,117 +1,37 @@
 from __future__ import annotations
 
-import io
 import json
 import math
 import re
 from html.parser import HTMLParser
 
-import numpy as np
 import pytest
-from rich.console import Console
 
+from tests.unit.experiments.sample_results import (
+    MAPS,
+    METRICS,
+    NOISY,
+    PLAIN,
+    a_row,
+    a_spec,
+    cell,
+    constant,
+    fill,
+    printed,
+)
 from wend.errors import FormatError, ParameterError, UnknownNameError
-from wend.experiments.findings import Report
-from wend.experiments.render import _value, to_console, to_html, to_markdown
+from wend.experiments.estimates import Mean
+from wend.experiments.render import _value, to_html, to_markdown
 from wend.experiments.report import make_report
-from wend.experiments.results import Mean, line_through, mean_of, student_quantile
 from wend.experiments.spec import AlgorithmSpec, Claim, Figure, PaperNumber, Scale, Spec, Table, View
-from wend.experiments.store import COLUMNS, SCHEMA, Store
+from wend.experiments.store import Store
 from wend.maps.grid import Grid
 from wend.metrics import Measure
-
-METRICS = ["reached_rate", "cycles"]
-PLAIN = AlgorithmSpec("lra", label="plain")
-NOISY = AlgorithmSpec("lra", label="noisy", parameters={"noise": 2})
-MAPS = ["random:seed={0..1}"]
-SCALES = {"quick": Scale(MAPS, [20, 10], 2), "standard": Scale(MAPS, [20, 10], 3)}
-
-
-def a_spec(**more) -> Spec:
-    return Spec(**{"name": "a/b", "title": "A title", "metrics": METRICS, "scales": SCALES,
-                   "algorithms": [PLAIN, NOISY], **more})  # fmt: skip
-
-
-def a_row(job: dict, **more) -> dict:
-    """The result of a job, as a runner would write it."""
-    of_job = {name: job[name] for name in ("id", "map", "problem", "agents", "instance", "algorithm", "label")}
-    about = {"experiment": "a/b", "seed": job["instance"], "parameters": json.dumps(job["parameters"]), "limits": "{}"}
-    run = {"stopped_by": "done", "state_hash": "00", "violations": 0, "job_seconds": 0.1, "spec_hash": "", "threads": 1}
-    machine = {"wend_version": "0.1.0", "commit": "abc", "cpu": "a CPU", "python": "3.11", "schema": SCHEMA}
-    return {**dict.fromkeys(COLUMNS), **of_job, **about, **run, **machine, **dict.fromkeys(METRICS), **more}
 
 
 @pytest.fixture
 def store(tmp_path) -> Store:
     return Store.create(tmp_path / "results", "a/b")
-
-
-def fill(store: Store, spec: Spec, result, scale: str = "quick") -> None:
-    """Put a row for each job of which `result` says what it measured."""
-    for job in spec.jobs(scale):
-        measured = result(job)
-        if measured is not None:
-            store.put(a_row(job, **measured))
-
-
-def constant(job: dict) -> dict:
-    """Three of ten fail with plain, one with noisy; ten agents make half as many cycles as twenty."""
-    plain = job["label"] == "plain"
-    return {"reached_rate": 0.7 if plain else 0.9, "cycles": job["agents"] / (2 if plain else 4)}
-
-
-def cell(sheet, row, column):
-    return sheet.entries[sheet.rows.index(row)][sheet.columns.index(column)]
-
-
-def printed(report: Report) -> str:
-    file = io.StringIO()
-    to_console(report, Console(file=file, width=160))
-    return file.getvalue()
-
-
-# --- statistics ------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("degrees", [1, 2, 3, 7, 15, 29, 30, 31, 45, 99, 1000])
-def test_the_quantile_leaves_five_percent_outside(degrees) -> None:
-    # With t = sqrt(degrees) tan(angle) the density is a power of the cosine.
-    def mass(angle: float) -> float:
-        angles = np.linspace(0, angle, 200_001)
-        density = np.cos(angles) ** (degrees - 1)
-        return float(((density[1:] + density[:-1]) / 2 * np.diff(angles)).sum())
-
-    inside = mass(math.atan(student_quantile(degrees) / math.sqrt(degrees))) / mass(math.pi / 2)
-    assert inside == pytest.approx(0.95, abs=1e-4)
-
-
-def test_a_mean_has_an_interval_if_it_is_of_more_than_one_run() -> None:
-    assert mean_of([]) is None
-    assert mean_of([4.0]) == Mean(4.0, None, 1)
-    mean = mean_of([1.0, 2.0, 3.0, 4.0, 5.0])
-    assert (mean.value, mean.runs) == (3.0, 5)
-    assert mean.half_width == pytest.approx(2.776 * math.sqrt(2.5 / 5))
-
-
-def test_a_line_needs_three_points_that_logarithmic_axes_can_show() -> None:
-    cubes = [(x, 7.0 * x**3) for x in (1, 2, 5, 10)]
-    line = line_through(cubes)
-    assert (line.slope, line.r2, line.points) == (pytest.approx(3), pytest.approx(1), 4)
-    assert math.exp(line.intercept) == pytest.approx(7)
-    shown = line_through([(0, 5.0), *cubes, (20, 0.0), (30, -1.0)])
-    assert (shown.slope, shown.points) == (pytest.approx(3), 4)
-    assert line_through([*cubes[:2], (3, 0.0)]) is None
-    assert line_through([]) is None
-
-
-def test_a_line_says_how_well_it_fits() -> None:
-    xs, ys = np.arange(1, 30), np.random.default_rng(1).uniform(1, 9, 29)
-    line = line_through(list(zip(xs.tolist(), ys.tolist(), strict=True)))
-    slope, intercept = np.polyfit(np.log(xs), np.log(ys), 1)
-    assert (line.slope, line.intercept) == (pytest.approx(slope), pytest.approx(intercept))
-    assert line.r2 == pytest.approx(np.corrcoef(np.log(xs), np.log(ys))[0, 1] ** 2)
-    flat = line_through([(1, 4.0), (2, 4.0), (3, 4.0)])
-    assert (flat.slope, flat.r2) == (0, 1)
 
 
 # --- which rows ------------------------------------------------------------------------------------------------------
@@ -147,7 +67,7 @@ def test_only_rows_of_the_scale_count(store) -> None:
     before = make_report(spec, store, scale="quick")
     fill(store, spec, lambda job: {"cycles": 1000.0} if job["instance"] == 2 else None, "standard")
     assert make_report(spec, store, scale="quick") == before
-    assert cell(before.tables[0], "plain", "cycles").mean.runs == 8
+    assert cell(before.tables[0], "plain", "cycles").mean.problems == 8
 
 
 def test_the_header_says_what_was_run_and_where(store) -> None:
@@ -185,7 +105,7 @@ def test_rows_bear_the_labels_that_the_spec_gives_now(store) -> None:
         algorithms=[PLAIN, AlgorithmSpec("lra", label="loud", parameters={"noise": 2})],
         tables=[Table("t", "T", rows="label", values=["cycles"])],
     )
-    assert make_report(renamed, store).tables[0].rows == ["plain", "loud"]
+    assert make_report(renamed, store).tables[0].sheets[0].rows == ["plain", "loud"]
 
 
 # --- figures and tables ----------------------------------------------------------------------------------------------
@@ -195,15 +115,16 @@ def test_a_figure_has_a_mean_for_each_x_and_series(store) -> None:
     spec = a_spec(figures=[Figure("f1", "Cycles", y="cycles", paper="a straight line")])
     fill(store, spec, lambda job: {"cycles": job["agents"] + job["instance"] + 10.0 * (job["label"] == "noisy")})
     report = make_report(spec, store)
-    (sheet,) = report.figures
+    (figure,) = report.figures
+    (sheet,) = figure.sheets
     assert (sheet.rows, sheet.columns) == ([10, 20], ["plain", "noisy"])     # x ascending, series as in the spec
-    point = cell(sheet, 10, "noisy").mean
-    assert (point.value, point.runs) == (20.5, 4)
+    point = cell(figure, 10, "noisy").mean
+    assert (point.value, point.problems) == (20.5, 4)
     assert point.half_width == pytest.approx(3.182 * math.sqrt(1 / 3) / 2)
     (as_json,) = report.to_json()["figures"]
     assert as_json["entries"][1] == {
-        "row": 10, "column": "noisy", "metric": "cycles", "mean": 20.5, "ci95": point.half_width, "runs": 4,
-        "difference": None, "printed": None,
+        "row": 10, "column": "noisy", "metric": "cycles", "common": False, "mean": 20.5, "low": point.low,
+        "high": point.high, "problems": 4, "difference": None, "printed": None,
     }  # fmt: skip
     for text in (printed(report), to_markdown(report)):
         assert "In the paper: a straight line" in text
@@ -226,7 +147,7 @@ def test_a_logarithmic_figure_says_the_slope_of_each_series(store) -> None:
 
     fill(store, spec, result)
     report = make_report(spec, store)
-    plain, noisy = report.figures[0].lines
+    plain, noisy = report.figures[0].sheets[0].lines
     assert (plain.slope, plain.r2, plain.points, noisy) == (pytest.approx(2), pytest.approx(1), 4, None)
     text = to_markdown(report)
     assert "| slope | 2.00 | - |\n| r² | 1.000 | - |\n| points | 4 | - |" in text
@@ -244,7 +165,7 @@ def test_a_figure_without_enough_points_or_logarithms_has_no_slopes(store) -> No
     spec = a_spec(figures=[Figure("few", "F", y="cycles", log=True), Figure("linear", "F", y="cycles")])
     fill(store, spec, constant)         # with 10 and 20 agents
     report = make_report(spec, store)
-    assert [sheet.lines for sheet in report.figures] == [[None, None], None]
+    assert [figure.sheets[0].lines for figure in report.figures] == [[None, None], None]
     assert [sheet["slopes"] for sheet in report.to_json()["figures"]] == [[], []]
     assert "slope |" not in to_markdown(report)
     assert to_html(report).count("<svg") == 2
@@ -260,10 +181,10 @@ def test_words_have_no_logarithm(store) -> None:
 def test_x_may_be_a_metric(store) -> None:
     spec = a_spec(figures=[Figure("f", "F", y="reached_rate", x="cycles")])
     fill(store, spec, lambda job: constant(job) | ({"cycles": math.inf} if job["instance"] else {}))
-    (sheet,) = make_report(spec, store).figures
-    assert (sheet.rows, sheet.columns) == ([2.5, 5.0, 10.0], ["plain", "noisy"])
-    assert cell(sheet, 10.0, "plain").mean.value == pytest.approx(0.7)
-    assert cell(sheet, 10.0, "noisy").mean is None
+    (figure,) = make_report(spec, store).figures
+    assert (figure.sheets[0].rows, figure.sheets[0].columns) == ([2.5, 5.0, 10.0], ["plain", "noisy"])
+    assert cell(figure, 10.0, "plain").mean.value == pytest.approx(0.7)
+    assert cell(figure, 10.0, "noisy").mean is None
 
 
 def test_x_may_be_the_free_cells_of_the_map(store) -> None:
@@ -273,9 +194,10 @@ def test_x_may_be_the_free_cells_of_the_map(store) -> None:
     spec = a_spec(scales={"quick": Scale(maps, [20, 10], 1)}, figures=[figure])
     fill(store, spec, lambda job: {"cycles": job["agents"] * float(sizes.get(job["map"], 1))})
     report = make_report(spec, store)
-    (sheet,) = report.figures
+    (figure,) = report.figures
+    (sheet,) = figure.sheets
     assert (sheet.rows, sheet.columns) == (sorted(sizes.values()), [20, 10])
-    assert [cell(sheet, size, 10).mean.value for size in sheet.rows] == [10.0 * size for size in sheet.rows]
+    assert [cell(figure, size, 10).mean.value for size in sheet.rows] == [10.0 * size for size in sheet.rows]
     assert [(line.slope, line.points) for line in sheet.lines] == [(pytest.approx(1), 3)] * 2
     page = to_html(report)
     for label in ("free cells", "agents", "20, slope 1.00"):
@@ -297,11 +219,11 @@ def test_a_table_has_the_values_as_columns_or_a_sheet_for_each_of_them(store) ->
     spec = a_spec(tables=[by_one, by_two])
     fill(store, spec, constant)
     one, *two = make_report(spec, store).tables
-    assert (one.rows, one.columns) == ([20, 10], METRICS)       # rows in the order of the spec
+    assert (one.sheets[0].rows, one.sheets[0].columns) == ([20, 10], METRICS)       # rows in the order of the spec
     assert cell(one, 20, "reached_rate").mean.value == pytest.approx(0.8)
-    assert [sheet.title for sheet in two] == ["Two: reached rate", "Two: cycles"]
-    assert (two[1].rows, two[1].columns) == (["plain", "noisy"], [20, 10])
-    assert cell(two[1], "noisy", 20).mean == Mean(5.0, 0.0, 4)
+    assert [table.title for table in two] == ["Two: reached rate", "Two: cycles"]
+    assert (two[1].sheets[0].rows, two[1].sheets[0].columns) == (["plain", "noisy"], [20, 10])
+    assert cell(two[1], "noisy", 20).mean == Mean(5.0, 5.0, 5.0, 4)
 
 
 def test_a_table_keeps_to_its_condition_and_shows_what_is_not_there(store) -> None:
@@ -309,9 +231,9 @@ def test_a_table_keeps_to_its_condition_and_shows_what_is_not_there(store) -> No
     nowhere = ("random:seed=1", "noisy")
     fill(store, spec, lambda job: {} if (job["map"], job["label"]) == nowhere else {"cycles": float(job["agents"])})
     report = make_report(spec, store)
-    (sheet,) = report.tables
-    assert cell(sheet, "random:seed=0", "plain").mean == Mean(10.0, 0.0, 2)
-    assert cell(sheet, "random:seed=1", "noisy").mean is None
+    (table,) = report.tables
+    assert cell(table, "random:seed=0", "plain").mean == Mean(10.0, 10.0, 10.0, 2)
+    assert cell(table, "random:seed=1", "noisy").mean is None
     assert "| random:seed=1 | 10.0 ±0.0 | - |" in to_markdown(report)
 
 
@@ -325,10 +247,10 @@ def test_differences_are_between_runs_on_the_same_problem(store) -> None:
         return {"cycles": hardness[job["instance"]] + (job["label"] == "noisy")}
 
     fill(store, spec, result)
-    (sheet,) = make_report(spec, store, baseline="plain").tables
-    assert cell(sheet, "plain", "cycles").difference is None
-    entry = cell(sheet, "noisy", "cycles")
-    assert entry.difference == Mean(1.0, 0.0, 6)
+    (table,) = make_report(spec, store, baseline="plain").tables
+    assert cell(table, "plain", "cycles").difference is None
+    entry = cell(table, "noisy", "cycles")
+    assert entry.difference == Mean(1.0, 1.0, 1.0, 6)
     assert entry.mean.value == 51.5
     assert cell(make_report(spec, store).tables[0], "noisy", "cycles").difference is None
 
@@ -347,7 +269,9 @@ def test_a_difference_that_may_be_chance_is_marked(store) -> None:
     assert "the difference to plain on the same problems" in to_markdown(report)
     assert 'class="number faint"' in to_html(report)
     assert "(+25.0)" in printed(report)
-    assert report.to_json()["tables"][0]["entries"][2]["difference"] == {"mean": 0.25, "ci95": 0.0, "runs": 8}
+    assert report.to_json()["tables"][0]["entries"][2]["difference"] == {
+        "mean": 0.25, "low": 0.25, "high": 0.25, "problems": 8,
+    }  # fmt: skip
 
 
 def test_a_table_that_does_not_part_the_algorithms_has_no_differences(store) -> None:
@@ -398,7 +322,7 @@ def test_the_papers_numbers_stand_beside_ours(store) -> None:
     fill(store, spec, constant)
     report = make_report(spec, store)
     ours = report.numbers[0].ours
-    assert (ours.value, ours.runs) == (pytest.approx(0.7), 4)
+    assert (ours.value, ours.problems) == (pytest.approx(0.7), 4)
     assert report.numbers[1].ours is None
     text = to_markdown(report)
     assert "| Table 1 | reached rate | 70.0 % ±0.0 | 4 | 80.0 % | -10.0 |" in text
@@ -420,11 +344,18 @@ def test_claims_hold_fail_or_are_not_measured(store) -> None:
     spec = a_spec(claims=claims)
     fill(store, spec, constant)
     report = make_report(spec, store)
-    assert [verdict.holds for verdict in report.claims] == [True, False, None]
-    assert report.to_json()["claims"][2] == {"sentence": "Others too.", "holds": None}
+    assert [ruling.verdict for ruling in report.claims] == ["holds", "fails", None]
+    assert [ruling.borne_out for ruling in report.claims] == [1.0, 0.0, None]
+    assert report.to_json()["claims"][1:] == [
+        {"sentence": "Noisy goes round more.", "exact": False, "verdict": "fails", "answer": False, "borne_out": 0.0,
+         "resamples": 73},
+        {"sentence": "Others too.", "exact": False, "verdict": None, "answer": None, "borne_out": None,
+         "resamples": 0},
+    ]  # fmt: skip
     for text in (printed(report), to_markdown(report), to_html(report)):
-        assert "Of 3 claims of the paper 1 hold, 1 fail, 1 are not measured." in text
-    assert "| holds | Plain goes round. |\n| fails | Noisy goes round more. |\n| not measured |" in to_markdown(report)
+        assert "Of 3 claims of the paper 1 hold, 1 fail, 0 are undecided, 1 are not measured." in text
+    rows = "| holds | Plain goes round. | 100 % of 73 |\n| fails | Noisy goes round more. | 0 % of 73 |\n| not measured"
+    assert rows in to_markdown(report)
 
 
 @pytest.mark.parametrize(
@@ -499,7 +430,7 @@ def everything() -> Spec:
 
 def test_a_report_without_results_says_so_everywhere(store, everything) -> None:
     report = make_report(everything, store)
-    assert (report.done, report.claims[0].holds, report.numbers[0].ours) == (0, None, None)
+    assert (report.done, report.claims[0].verdict, report.numbers[0].ours) == (0, None, None)
     page = to_html(report)
     assert "<svg" not in page
     for text in (printed(report), to_markdown(report), page):
@@ -576,9 +507,9 @@ def test_figures_and_tables_may_show_one_view(store) -> None:
     spec = a_spec(views=views, figures=[figure], tables=[table])
     fill(store, spec, lambda job: {"reached_rate": 1.0, "cycles": float(job["limits"]["max_ticks"])})
     report = make_report(spec, store, scale="quick", baseline="plain")
-    assert [entry.mean.value for line in report.figures[0].entries for entry in line] == [50.0] * 4
-    assert report.tables[0].rows == ["short", "long"]
-    assert cell(report.tables[0], "short", "noisy").mean == Mean(5.0, 0.0, 8)
+    assert [entry.mean.value for line in report.figures[0].sheets[0].entries for entry in line] == [50.0] * 4
+    assert report.tables[0].sheets[0].rows == ["short", "long"]
+    assert cell(report.tables[0], "short", "noisy").mean == Mean(5.0, 5.0, 5.0, 8)
     assert cell(report.tables[0], "short", "noisy").difference.value == 0.0     # of the same view
 
 
@@ -590,7 +521,7 @@ def test_numbers_of_the_paper_stand_beside_ours(store) -> None:
     spec = a_spec(tables=[table])
     fill(store, spec, constant)
     report = make_report(spec, store, scale="quick")
-    sheet = report.tables[0]
+    (sheet,) = report.tables[0].sheets
     assert [[entry.printed for entry in line] for line in sheet.entries] == [[None, None], [0.75, None]]
     for text in (printed(report), to_markdown(report).replace("\\", ""), to_html(report)):
         assert "[75.0 %]" in text
@@ -599,5 +530,6 @@ def test_numbers_of_the_paper_stand_beside_ours(store) -> None:
 
 
 def test_a_measure_may_be_shown_with_more_digits() -> None:
-    assert str(_value(Measure("a length"), 19.512520, 0.25)) == "19.5 ±0.2"
-    assert str(_value(Measure("a length", digits=7), 19.512520, 0.25)) == "19.51252 ±0.25000"
+    mean = Mean(19.512520, 19.262520, 19.762520, 5)
+    assert str(_value(Measure("a length"), mean.value, mean)) == "19.5 ±0.2"
+    assert str(_value(Measure("a length", digits=7), mean.value, mean)) == "19.51252 ±0.25000"

@@ -26,7 +26,7 @@ def test_a_spec_asks_nothing_that_cannot_be_answered(tmp_path, name) -> None:
     spec = load_spec(name)
     report = make_report(spec, Store.create(tmp_path / "results", spec.store), scale="quick")
     assert report.done == 0
-    assert [verdict.holds for verdict in report.claims] == [None] * len(spec.claims)
+    assert [ruling.verdict for ruling in report.claims] == [None] * len(spec.claims)
     assert [comparison.ours for comparison in report.numbers] == [None] * len(spec.numbers)
 
 
@@ -87,7 +87,7 @@ def report_of(spec: Spec, folder: Path, crowded: dict, few: tuple) -> dict[str, 
             measured = dict(zip(SILVER_METRICS, values, strict=True))
             store.put({**dict.fromkeys(COLUMNS), **of_job, **measured, "shortest_length": 20})
     report = make_report(spec, store, scale="quick")
-    return {verdict.claim.sentence: verdict.holds for verdict in report.claims}
+    return {ruling.claim.sentence: ruling.answer for ruling in report.claims}
 
 
 def test_silvers_claims_hold_for_what_he_printed(silver, tmp_path) -> None:
@@ -117,9 +117,9 @@ def test_mapps_bounds_are_about_the_steepest_map(tmp_path, steepest, sizes, hold
             measured = {"plan_seconds": grown / 1000, "listed_moves": grown / job["agents"]}
             store.put({**dict.fromkeys(COLUMNS), **of_job, **measured})
     report = make_report(spec, store, scale="standard")
-    answers = [verdict.holds for verdict in report.claims if "slope at most 2" in verdict.claim.sentence]
+    answers = [ruling.answer for ruling in report.claims if "slope at most 2" in ruling.claim.sentence]
     assert answers == [holds, holds]
-    by_units = {sheet.id: sheet.lines for sheet in report.figures if sheet.series == "map"}
+    by_units = {each.id: each.sheets[0].lines for each in report.figures if each.sheets[0].column_column == "map"}
     if holds is None:
         assert by_units == {"time-units": [None] * 10, "moves-units": [None] * 10}
     else:

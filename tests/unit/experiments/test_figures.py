@@ -1,0 +1,71 @@
+"""Figures as files, and what a drawing does with curves that lie on one another."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+
+from tests.unit.experiments.sample_results import MAPS, a_spec, constant, fill
+from wend.experiments.figures import FORMATS, _lying_together, _offsets, draw_for_page, draw_to_file, file_names
+from wend.experiments.findings import Exhibit
+from wend.experiments.report import make_report
+from wend.experiments.spec import AlgorithmSpec, Figure, Scale
+from wend.experiments.store import Store
+
+BEGINNINGS = {"svg": b"<?xml", "pdf": b"%PDF-", "png": b"\x89PNG"}
+
+
+def figure_of(tmp_path, result=constant, curves: int = 2, **more) -> Exhibit:
+    algorithms = [AlgorithmSpec("lra", label=f"curve {k}", parameters={"noise": k}) for k in range(curves)]
+    scales = {"quick": Scale(MAPS, [10, 20, 30], 2)}
+    figure = Figure("f", "F", **{"y": "reached_rate", **more})
+    spec = a_spec(algorithms=algorithms, scales=scales, figures=[figure])
+    store = Store.create(tmp_path / "results", "a/b")
+    fill(store, spec, result)
+    return make_report(spec, store).figures[0]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_file_is_of_its_format_and_the_same_each_time(tmp_path, format) -> None:
+    figure = figure_of(tmp_path, facets="map")
+    files = [io.BytesIO(), io.BytesIO()]
+    for file in files:
+        draw_to_file(figure, file, format)
+    assert files[0].getvalue().startswith(BEGINNINGS[format])
+    assert files[0].getvalue() == files[1].getvalue()
+    assert b"#010203" not in files[0].getvalue()
+
+
+def test_files_are_named_after_the_figures_and_stay_in_their_folder() -> None:
+    ids = ["fig3", "fig3", "Fig3", "../../etc/passwd", "a b*c", "", "..", "漢"]
+    exhibits = [Exhibit(id, "", "", []) for id in ids]
+    assert file_names(exhibits) == [
+        "fig3", "fig3-2", "Fig3-3", "etc-passwd", "a-b-c", "figure", "figure-2", "figure-3",
+    ]  # fmt: skip
+
+
+def test_each_curve_has_its_error_bars_and_its_own_look(tmp_path) -> None:
+    figure = figure_of(tmp_path, lambda job: {"reached_rate": 0.5 + 0.1 * job["instance"]}, curves=13)
+    svg = draw_for_page(figure)
+    for k in range(13):
+        assert f">curve {k}</text>" in svg
+    assert svg.count("stroke-dasharray") >= 13      # all lie on one another: each has a part of every line
+
+
+def test_curves_apart_are_whole_lines(tmp_path) -> None:
+    figure = figure_of(tmp_path, lambda job: {"reached_rate": 0.2 + 0.6 * job["parameters"]["noise"]})
+    assert "stroke-dasharray" not in draw_for_page(figure)
+
+
+def test_curves_lie_together_where_both_ends_do() -> None:
+    ends = np.array([[0.1, 0.1, 0.1, 0.9, 0.102], [0.5, 0.5, 0.7, 0.5, 0.503]])
+    assert _lying_together([0, 1, 2, 3, 4], ends) == [[0, 1, 4], [2], [3]]
+    assert _lying_together([], ends) == []
+
+
+def test_curves_stand_beside_each_other_within_some_width() -> None:
+    assert _offsets(1, 4, 28).tolist() == [0]
+    assert _offsets(3, 4, 28).tolist() == [-4, 0, 4]
+    assert np.ptp(_offsets(13, 4, 28)) == 28
