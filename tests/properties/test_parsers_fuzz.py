@@ -301,26 +301,27 @@ class SpecFiles:
 
 
 class ResultFiles:
-    """Results folders: the label and the rows."""
+    """Results folders: the label, the rows, and those of other solvers."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "results"
         store = Store.create(self.folder, "a/b")
         store.put({**dict.fromkeys(COLUMNS), "id": "one", "ticks": 3.0})
-        self.row, self.label = self.folder / "jobs" / "one.parquet", self.folder / "store.json"
-        self.originals = {path: path.read_bytes() for path in (self.row, self.label)}
-        self.path = self.row
+        store.put_foreign([{**dict.fromkeys(COLUMNS), "id": "two", "ticks": 4.0}])
+        names = ("jobs/one.parquet", "foreign.parquet", "store.json")
+        self.originals = {self.folder / name: (self.folder / name).read_bytes() for name in names}
+        self.path = self.folder / names[0]
 
     def mutated(self, rng: np.random.Generator) -> bytes:
         for path, content in self.originals.items():
             path.write_bytes(content)
-        self.path = self.row if rng.random() < 0.8 else self.label
+        self.path = list(self.originals)[rng.choice(3, p=[0.4, 0.4, 0.2])]
         content = self.originals[self.path]
         return mutate(content, [content], rng)
 
     def read(self) -> None:
         Store(self.folder).check("a/b")
-        Store(self.folder).parameters()
+        Store(self.folder).made_with()
 
 
 RESULTS = [
