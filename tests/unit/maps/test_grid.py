@@ -112,4 +112,4 @@ def test_text_round_trip(tmp_path) -> None:
     assert Grid.from_text(grid.to_text()) == grid
     grid.save(tmp_path / "a.map")
     assert Grid.load(tmp_path / "a.map") == grid
-    assert repr(Grid.from_text("..@.")) == "<Grid 4x1, 3 passable cells in 2 components>"
+    assert repr(Grid.from_text("..@.")) == "<Grid 4x1, 3 passable cells in 2 components, 8 directions>"

@@ -25,7 +25,7 @@ from wend.kernel import NO_CELL, jit, scramble
 from wend.kernel.arrays import allocate, grown, int64
 from wend.planners.base import Proposal, State
 from wend.planners.bmaa.ranking import Wishes, settle
-from wend.planners.bmaa.real_time import Learned, knows_distance
+from wend.planners.bmaa.real_time import Learned, heuristic, knows_distance
 from wend.planners.bmaa.search_phase import Prefixes
 from wend.search.pibt import Decisions
 
@@ -70,6 +70,20 @@ def follow_phase(agents, prefixes, seniority, wish, time, replans, next_cell):
             prefixes.done[agent] = prefixes.length[agent] = 0
         elif replans:
             prefixes.limit[agent] = 0
+
+
+@jit
+def nearest_beside(tables, learned, agent, here, goal):
+    """The cell beside an agent that it believes to be nearest to its goal; its own cell if none is nearer."""
+    width = tables.width
+    best, least = here, heuristic(tables, learned, agent, here % width, here // width, goal % width, goal // width)
+    for d in range(8):
+        if tables.moves[here] >> d & 1:
+            there = here + tables.offset[d]
+            cost = heuristic(tables, learned, agent, there % width, there // width, goal % width, goal // width)
+            if cost < least:
+                best, least = there, cost
+    return best
 
 
 class MakingWay:
