@@ -99,6 +99,26 @@ def test_planners_that_look_at_the_next_cell_name_an_agent_beside(key: str) -> N
     assert named > 20
 
 
+def test_an_agent_of_surge_without_a_path_wants_to_go_where_it_believes_its_goal_to_be_nearest() -> None:
+    roaming = {"it believes that no cell beside it is nearer to its goal": 0, "another agent is in its way": 0}
+    for world in crowds("surge", range(12)):
+        for agent, _, after in agents_that_stay(world, 25):
+            told, here = world.intent(agent), world.grid.cell(*world.position(agent))
+            if told.reason not in roaming or len(told.path) > 1:
+                continue
+            believed = world.planner.overlay("learned", agent)
+            beside = [world.grid.cell(*place) for place in world.grid.neighbours(world.position(agent))]
+            nearest = min(beside, key=lambda cell: believed[cell])
+            if told.waits_for is None:
+                assert believed[nearest] >= believed[here]
+                roaming[told.reason] += 1
+            elif world.grid.cell(*told.path[0]) == nearest:
+                assert believed[nearest] < believed[here]
+                assert after[nearest] == told.waits_for
+                roaming[told.reason] += 1
+    assert min(roaming.values()) > 5
+
+
 @pytest.mark.parametrize("key", ["ca", "hca", "whca", "weave"])
 def test_planners_of_space_and_time_name_whom_the_agent_would_meet(key: str) -> None:
     """Without its waits, the agent's plan would lead it into the one that is named first, given the plans of all."""

@@ -77,9 +77,10 @@ def explain(planner: Planner, state: State, agent: int, named: int, *, stayed: b
     """What an agent is about to do, and why it stayed in the last tick, if it did.
 
     Where its planner does not say whom it waits for, that is the agent `named` in the proposal; where that names none
-    and no reason is known either, the one on its shortest path, if there is any.
+    and no reason is known either, the one on its shortest path, if there is any. An index of no agent counts for none.
     """
     path, waits_for, reason = planner.intent(agent)
+    waits_for, named = (k if 0 <= k < state.agents.cell.size else NO_AGENT for k in (waits_for, named))
     if stayed and is_away(state, agent):
         waits_for = named if waits_for == NO_AGENT else waits_for
         if not reason and waits_for == NO_AGENT:

@@ -349,6 +349,25 @@ def test_reasons_are_recorded_only_with_a_trace() -> None:
 
 
 @pytest.mark.small
+def test_reasons_that_an_interrupt_held_up_are_recorded_before_the_next_call() -> None:
+    class Slow(Follows):
+        asked = 0
+
+        def intent(self, agent: int) -> Intent:
+            self.asked += 1
+            if self.asked == 1:
+                raise KeyboardInterrupt
+            return Intent(waits_for=77, reason=f"asked {self.asked} times")     # an agent that there is not
+
+    world = World(CORRIDOR, Slow(), record_reasons=True)
+    world.add((0, 0), (2, 0))
+    with pytest.raises(KeyboardInterrupt):
+        world.tick()
+    trace = world.trace()
+    assert (world.ticks, trace.ticks, trace.wait(0, 0)) == (1, 1, (None, "asked 2 times"))
+
+
+@pytest.mark.small
 def test_a_planner_that_fails_to_say_why_does_not_stop_a_tick_that_is_made() -> None:
     class Fails(Follows):
         def intent(self, agent: int) -> Intent:

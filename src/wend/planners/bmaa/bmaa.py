@@ -55,11 +55,9 @@ from wend.planners.base import Budget, Intent, Overlay, Planner, Proposal, State
 from wend.planners.bmaa.beliefs import Beliefs
 from wend.planners.bmaa.real_time import Learned, knows_distance
 from wend.planners.bmaa.search_phase import Pace, Prefixes, Searches, Standing
-from wend.planners.bmaa.surge import MakingWay, nearest_beside
+from wend.planners.bmaa.surge import MakingWay, describe_roaming
 from wend.search.flow import GLOBAL, LOCAL, Flow
 from wend.search.paths import drop_cut_prefixes
-
-_ROAMS = "it was pushed off its path and goes by the distances that it believes in"
 
 
 @jit
@@ -230,20 +228,8 @@ class Bmaa(Planner):
         if not knows_distance(self._learned, agent, cell):
             return Intent(reason="the distances to its goal are not known yet")
         if self.make_way and self.state.tick <= self._prefixes.limit[agent]:
-            return self._roaming(agent, cell, goal)
+            return describe_roaming(self.state, self._learned, agent, came_from=int(self._standing.stands[agent]))
         return Intent(reason="its next search is due")
-
-    def _roaming(self, agent: int, cell: int, goal: int) -> Intent:
-        """What an agent does that was pushed off its path: it goes by the distances that it believes in."""
-        if self._standing.stands[agent] != cell:
-            return Intent(reason=_ROAMS)
-        best = int(nearest_beside(self.state.grid.tables, self._learned, agent, cell, goal))
-        if best == cell:
-            return Intent(reason="it believes that no cell beside it is nearer to its goal")
-        other = int(self.state.occupant[best])
-        if other == NO_AGENT:
-            return Intent((best,), reason=_ROAMS)
-        return Intent((best,), other, "another agent is in its way")
 
     def _draw_overlay(self, name: str, agent: int) -> NDArray[Any]:
         if name == "flow":
