@@ -1,7 +1,8 @@
 """Run: one problem, solved by one planner within limits, and everything that is known about it afterwards.
 
-    run = solve(problem, "weave", Limits(max_ticks=500), seed=1)
-    print(run.stopped_by, run.summary()["completion_rate"])
+    run = solve(problem, "weave", time_limit=30, seed=1)
+    print(run, run.sum_of_costs, run.sum_of_costs_lower_bound)
+    run.show()
 
 The command line and the experiments run problems through `solve` and nothing else. It loads the kernels first, so that
 no measured time contains them, sets up a world, ticks it until it is done or a limit is hit, and collects the trace.
@@ -9,19 +10,26 @@ no measured time contains them, sets up a world, ticks it until it is done or a 
 
 from __future__ import annotations
 
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from wend import arguments, metrics
+from wend.errors import ParameterError
 from wend.maps.memory import require_memory
 from wend.planners import registry
 from wend.planners.base import Planner
 from wend.problems.problem import Problem
 from wend.problems.scenarios import Group
 from wend.rules import Violation
+from wend.viewer.replay import open_page, write_replay
 from wend.world.trace import Trace
 from wend.world.world import World, warm_up
 
@@ -63,6 +71,55 @@ class Run:
     warm_up_seconds: float          # until the kernels were loaded and the rehearsal, if any, was over
     run_seconds: float              # of wall-clock time in the run itself
 
+    def __repr__(self) -> str:
+        made, agents = self.trace.ticks, metrics.counted(self.trace).size
+        illegal = f", {len(self.violations)} violations" if self.violations else ""
+        home = f"{metrics.completed(self.trace)} of {agents} agents home after {made} ticks"
+        return f"<Run: {home}, stopped by {self.stopped_by}{illegal}>"
+
+    @property
+    def paths(self) -> NDArray[np.int32]:
+        """[ticks + 1, agents, 2] where each agent was, as (x, y), at the start and after each tick; -1 off the map."""
+        cells, width = self.trace.positions(), self.trace.grid.width
+        places = np.stack([cells % width, cells // width], axis=-1).astype(np.int32)
+        places[cells < 0] = -1
+        return places
+
+    @property
+    def sum_of_costs(self) -> int | None:
+        """Ticks until each agent was home for good, added up; None if one is not."""
+        return metrics.sum_of_costs(self.trace)
+
+    @property
+    def sum_of_costs_lower_bound(self) -> int:
+        """What the sum of costs would be if no agent were in another's way."""
+        return int(metrics.shortest_ticks(self.trace).sum())
+
+    @property
+    def makespan(self) -> int | None:
+        """Ticks until all agents were home for good; None if one is not."""
+        return metrics.makespan(self.trace)
+
+    @property
+    def makespan_lower_bound(self) -> int:
+        """What the makespan would be if no agent were in another's way."""
+        return int(metrics.shortest_ticks(self.trace).max(initial=0))
+
+    def save(self, path: str | Path) -> None:
+        """Write the trace to a file (.wend), which `wend replay`, `wend check` and `Trace.load` read."""
+        self.trace.save(path)
+
+    def show(self, path: str | Path | None = None) -> Path:
+        """Write the page that plays the run, open it in a browser, and return where it is.
+
+        Without a path it is a new temporary file. Where there is no browser, this prints where the page is.
+        """
+        page = Path(tempfile.mkdtemp(prefix="wend-"), "replay.html") if path is None else Path(path)
+        write_replay(self.trace, page)
+        if not open_page(page):
+            print(f"the run is on the page {page.resolve()}: open it in a browser")
+        return page
+
     @property
     def first_tick_seconds(self) -> float:
         """Planning in the first tick, in which an offline planner does nearly all of its work."""
@@ -90,19 +147,23 @@ def solve(
     planner: Planner | str,
     limits: Limits = DEFAULT_LIMITS,
     *,
+    time_limit: float | None = None,
     seed: int = 0,
     mode: str = "move",
     budget: int | None = None,
     budget_ms: float | None = None,
     rehearse: bool = False,
+    reasons: bool = False,
     progress: Callable[[World], None] | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> Run:
     """Bring the agents of a problem to their goals, or those of a group to its target, within limits.
 
-    `planner` is a new planner or the name of one. A group is ordered as one, with `mode` (see `World.order_group`).
-    The budgets are per tick (see `World.tick`). With `rehearse`, a twin of the planner plans the first tick before the
-    clock starts, so that whatever the algorithm keeps about a map is there. Illegal moves are stopped and listed.
+    `planner` is a new planner or the name of one. `time_limit` is short for the limit on the seconds spent in ticks;
+    the tick at hand is finished, and an offline planner such as MAPP plans everything in the first one. A group is
+    ordered as one, with `mode` (see `World.order_group`). The budgets are per tick (see `World.tick`). With `rehearse`,
+    a twin of the planner plans the first tick before the clock starts, so that whatever the algorithm keeps about a map
+    is there. Illegal moves are stopped and listed. With `reasons`, the trace says why agents waited.
 
     `progress` is called when everything is loaded, before the first tick, and then after every tick. `stop` is asked
     after every tick; once it says yes, the run ends, and what was computed so far is kept. A KeyboardInterrupt in the
@@ -112,18 +173,23 @@ def solve(
     arguments.instance(problem, "problem", (Problem, Group), "a Problem or a Group")
     arguments.instance(planner, "planner", (Planner, str), "a planner or the name of one")
     arguments.instance(limits, "limits", Limits, "a Limits")
+    if time_limit is not None:
+        if limits.seconds is not None:
+            raise ParameterError("the limits have seconds of their own: give those or time_limit, not both")
+        limits = replace(limits, seconds=arguments.number(time_limit, "time_limit", low=0, finite=True))
     arguments.function(progress, "progress")
     arguments.function(stop, "stop")
     seed, rehearse = arguments.whole(seed, "seed"), arguments.flag(rehearse, "rehearse")
     budget = None if budget is None else arguments.whole(budget, "budget")
     require_memory(problem.grid.width, problem.grid.height, source="the map", in_world=True)
+    about = {"algorithm": planner} if isinstance(planner, str) else {}
     planner = registry.create(planner) if isinstance(planner, str) else planner
     _load_kernels(type(planner), tuple(asdict(planner).items()))
     if rehearse:
         _set_up(problem, replace(planner), mode, seed=seed, record=False).tick()
     warm_up_seconds = time.perf_counter() - began
 
-    world = _set_up(problem, planner, mode, seed=seed, on_violation="record")
+    world = _set_up(problem, planner, mode, seed=seed, on_violation="record", record_reasons=reasons)
     if progress is not None:
         progress(world)
 
@@ -154,6 +220,7 @@ def solve(
     run_seconds = time.perf_counter() - run_began
 
     trace = world.trace(
+        **about,
         parameters=asdict(planner),
         seed=seed,
         stopped_by=stopped_by,

@@ -149,10 +149,10 @@ def test_mutated_files_parse_or_end_in_a_format_error(
 
 
 def a_trace() -> Trace:
-    world = World(Grid.from_text("......\n.@....\n......"), "lra")
+    world = World(Grid.from_text("......\n.@....\n......"), "lra", record_reasons=True)
     world.add((0, 0), (5, 2))
     world.add((5, 0), (0, 2), pinned=True)
-    world.tick()
+    world.tick(budget=1)        # too little to find a path: they wait
     world.block([(3, 1)])
     world.order_group([0, 1], (4, 1))
     world.tick()
@@ -196,6 +196,9 @@ class TraceFiles:
     def read(self) -> None:
         trace = Trace.load(self.path)
         judge_trace(trace)
+        for agent in range(min(trace.agents, 3)):
+            for tick in range(min(trace.ticks, 3)):
+                trace.wait(agent, tick)
         write_replay(trace, self.out)
         for format in WRITERS:
             with contextlib.suppress(ParameterError):       # it has agents that leave, or an edit

@@ -16,7 +16,7 @@ import wend
 # A file imports only from its own room and from rooms before it. This is the one place that says so.
 ROOMS = (
     "errors", "arguments", "journal", "files", "plugins", "kernel", "maps", "rules", "search", "problems", "planners",
-    "groups", "world", "metrics", "run", "conformance", "interchange", "theme", "experiments", "viewer", "cli",
+    "groups", "world", "metrics", "theme", "viewer", "run", "conformance", "interchange", "experiments", "cli",
 )  # fmt: skip
 
 SOURCE = Path(wend.__file__).parent

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import pytest
 
 from wend import Grid, Limits, Problem, Trace, World, make_problem, mapgen, metrics, solve
-from wend.errors import UnknownNameError
+from wend.errors import ParameterError, UnknownNameError
 from wend.planners.local_repair import LocalRepair
 from wend.problems.scenarios import make_group
 
@@ -129,3 +130,66 @@ def test_illegal_moves_are_stopped_and_listed() -> None:
     assert len(run.violations) == len(run.trace.meta["violations"]) >= 2
     assert str(run.violations[0]) == run.trace.meta["violations"][0]
     assert run.measure("completed") == 0
+
+
+# --- what a Run can tell ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.small
+def test_a_run_has_paths_and_costs_beside_their_lower_bounds() -> None:
+    """Two agents meet head-on beside a niche; one steps into it and lets the other pass."""
+    grid = Grid.from_text(".....\n@@.@@", connectivity=4)
+    problem = Problem.from_points(grid, [(0, 0), (4, 0)], [(4, 0), (0, 0)])
+    run = solve(problem, "weave", time_limit=30)
+    assert run.paths.shape == (run.trace.ticks + 1, 2, 2)
+    assert run.paths[0].tolist() == [[0, 0], [4, 0]]
+    assert run.paths[-1].tolist() == [[4, 0], [0, 0]]
+    assert np.abs(np.diff(run.paths, axis=0)).sum(axis=-1).max() == 1
+    assert (run.sum_of_costs, run.sum_of_costs_lower_bound) == (metrics.sum_of_costs(run.trace), 8)
+    assert (run.makespan, run.makespan_lower_bound) == (run.trace.ticks, 4)
+    assert run.sum_of_costs is not None
+    assert 8 < run.sum_of_costs <= 2 * run.trace.ticks
+    assert repr(run) == f"<Run: 2 of 2 agents home after {run.trace.ticks} ticks, stopped by done>"
+    unfinished = solve(problem, "weave", Limits(max_ticks=2))
+    assert (unfinished.sum_of_costs, unfinished.makespan) == (None, None)
+    assert repr(unfinished) == "<Run: 0 of 2 agents home after 2 ticks, stopped by max-ticks>"
+
+
+@pytest.mark.small
+def test_the_time_limit_is_a_limit(problem: Problem) -> None:
+    run = solve(problem, "lra", time_limit=1e-9)
+    assert (run.stopped_by, run.trace.ticks, run.trace.meta["time_limit"]) == ("time-limit", 1, 1e-9)
+    with pytest.raises(ParameterError, match="not both"):
+        solve(problem, "lra", Limits(seconds=3), time_limit=3)
+    for bad in (-1, "3", float("nan"), float("inf")):
+        with pytest.raises(ParameterError, match="time_limit is a finite number from 0"):
+            solve(problem, "lra", time_limit=bad)
+
+
+@pytest.mark.small
+def test_a_run_says_why_agents_waited_if_asked(problem: Problem, tmp_path) -> None:
+    run = solve(problem, "lra", reasons=True)
+    assert len(run.trace.waits)
+    assert run.state_hash == solve(problem, "lra").state_hash
+    run.save(tmp_path / "run.wend")
+    assert Trace.load(tmp_path / "run.wend").reasons == run.trace.reasons
+    assert not len(solve(problem, "lra").trace.waits)
+
+
+@pytest.mark.small
+def test_a_run_is_shown_in_a_browser_or_it_is_said_where_it_is(problem: Problem, tmp_path, monkeypatch, capsys) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", lambda url: opened.append(url) or True)
+    monkeypatch.setenv("DISPLAY", ":0")
+    run = solve(problem, "lra", Limits(max_ticks=3))
+    assert run.show(tmp_path / "run.html") == tmp_path / "run.html"
+    assert opened == [(tmp_path / "run.html").as_uri()]
+    assert capsys.readouterr().out == ""
+    monkeypatch.setattr("sys.platform", "linux")
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    page = run.show()
+    assert page.read_text().startswith("<!doctype html>")
+    assert str(page.resolve()) in capsys.readouterr().out
+    assert len(opened) == 1

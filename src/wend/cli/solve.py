@@ -57,6 +57,7 @@ def solve(
     connectivity: Connectivity = None,
     corner_cutting: CornerCutting = False,
     out: Annotated[Path | None, typer.Option(help="Save the run to this file (.wend).")] = None,
+    reasons: Annotated[bool, typer.Option("--reasons", help="Save why agents waited, too.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Move nothing; say who surely arrives (mapp).")] = False,
     json: Json = False,
 ) -> None:
@@ -83,6 +84,8 @@ def solve(
     if gigabytes > _LARGE_GB:
         say(f"a map of {grid.width:,} x {grid.height:,} cells: a world on it takes about {gigabytes:.1f} GB")
     task = _task(grid, scen, problem, agents, seed)
+    if reasons and out is None:
+        raise ParameterError("--reasons are kept in the saved run: it needs --out")
     if mode is not None and isinstance(task, Problem):
         raise ParameterError("--mode is the order to a group: it needs --problem group")
     if explain:
@@ -93,7 +96,7 @@ def solve(
     with _Watch(max_ticks) as watch:        # no interrupt comes between the last tick and the end of saving
         run = run_solve(
             task, planner, limits, seed=seed, mode=mode or "move", budget=budget,
-            progress=watch.show, stop=watch.was_asked_to_stop,
+            reasons=reasons, progress=watch.show, stop=watch.was_asked_to_stop,
         )  # fmt: skip
         run.trace.meta.update(
             wend=__version__,
@@ -127,12 +130,11 @@ def _inputs(map: str, scen: str | None) -> list[Path]:
 
 def _task(grid: Grid, scen: str | None, kind: str, agents: int, seed: int) -> Problem | Group:
     """What is to be solved: rows of a scenario, or a group or a problem that is drawn from the seed."""
-    from wend.maps.sources import load_scenario
     from wend.problems.problem import Problem
     from wend.problems.scenarios import make_group, make_problem
 
     if scen is not None:
-        return Problem.from_scen(grid, load_scenario(scen), agents=agents)
+        return Problem.from_scen(grid, scen, agents=agents)
     if kind == "group":
         return make_group(grid, agents=agents, seed=seed, chain="compact")
     return make_problem(kind, grid, agents=agents, seed=seed)

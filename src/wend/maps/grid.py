@@ -12,13 +12,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wend import arguments
-from wend.errors import MapError
+from wend.errors import MapError, ParameterError
 from wend.maps.components import NO_COMPONENT, Components
 from wend.maps.movingai import write_map
 from wend.maps.sources import load_passable
@@ -120,13 +120,31 @@ class Grid:
         """The cell of a point; an error names the argument that it was given as."""
         return self.cell(*arguments.point(point, name))
 
-    def xy(self, cell: int) -> Point:
-        """Column and row of a cell."""
+    @overload
+    def xy(self, cell: int) -> Point: ...
+    @overload
+    def xy(self, cell: NDArray[np.integer[Any]]) -> NDArray[np.int32]: ...
+    def xy(self, cell: int | NDArray[np.integer[Any]]) -> Point | NDArray[np.int32]:
+        """Column and row of a cell; of an array of cells, an array with one more axis that holds the two.
+
+        >>> Grid.from_text("...\\n...").xy(np.array([0, 5])).tolist()
+        [[0, 0], [2, 1]]
+        """
+        if isinstance(cell, np.ndarray) and cell.ndim > 0:
+            return self._places(cell)
         if type(cell) is not int:
             cell = arguments.whole(cell, "cell")
         if not 0 <= cell < self.width * self.height:
             raise MapError(f"cell {cell} is off the map, which has {self.size} cells")
         return cell % self.width, cell // self.width
+
+    def _places(self, cells: NDArray[np.integer[Any]]) -> NDArray[np.int32]:
+        if cells.dtype.kind not in "iu":
+            raise ParameterError(f"cell is a whole number or an array of them, not an array of {cells.dtype}")
+        off = (cells < 0) | (cells >= self.size)
+        if off.any():
+            raise MapError(f"cell {cells[off][0]} is off the map, which has {self.size} cells")
+        return np.stack([cells % self.width, cells // self.width], axis=-1).astype(np.int32)
 
     def is_free(self, point: Point) -> bool:
         """Whether a unit may stand there; False off the map too."""
@@ -242,4 +260,7 @@ class Grid:
 
     def __repr__(self) -> str:
         free = int(self.free.sum())
-        return f"<Grid {self.width}x{self.height}, {free} passable cells in {len(self._components.sizes)} components>"
+        parts = len(self._components.sizes)
+        moves = f"{self.connectivity} directions" + (" across corners" if self.corner_cutting else "")
+        where = f"{free} passable cells in {parts} component{'' if parts == 1 else 's'}"
+        return f"<Grid {self.width}x{self.height}, {where}, {moves}>"

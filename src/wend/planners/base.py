@@ -88,11 +88,11 @@ def moment_of(state: State, proposal: Proposal) -> Moment:
 
 
 class Intent(NamedTuple):
-    """What an agent is about to do, as far as its planner knows."""
+    """What an agent is about to do, and why it stayed where it is in the last tick, as far as its planner knows."""
 
     path: tuple[int, ...] = ()      # the cells ahead, the next one first; empty where none is known
-    waits_for: int = NO_AGENT       # the agent that is in its way
-    reason: str = ""                # why it does not simply follow its path, in words; empty if it does
+    waits_for: int = NO_AGENT       # the agent that kept it where it is
+    reason: str = ""                # why it stayed, or left its path, in a few words; empty if it did neither
 
 
 class Overlay(NamedTuple):
@@ -254,7 +254,10 @@ class Planner(ABC):
     # The window into a planner.
 
     def intent(self, agent: int) -> Intent:
-        """What an agent is about to do, as the last call of `plan` left it."""
+        """What an agent is about to do, and why it stayed in the last tick, as the last call of `plan` left it.
+
+        It is worked out when it is asked for, and changes nothing: a tick costs the same whether or not one asks.
+        """
         return Intent()
 
     def overlay(self, name: str, agent: int = NO_AGENT) -> NDArray[Any]:

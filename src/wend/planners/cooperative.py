@@ -36,10 +36,11 @@ from wend.kernel.allowance import allow, spent
 from wend.kernel.arrays import ahead, allocate, grown
 from wend.maps.grid import Grid
 from wend.planners.base import Agents, Budget, Intent, Overlay, Planner, Proposal, State, parameter
+from wend.planners.waiting import KEEPS_TO_ITS_PLAN, LETS_PASS, is_away, met_without_waiting
 from wend.search import reservations, space_time
 from wend.search.execution import grant, make_guard
 from wend.search.paths import is_walkable
-from wend.search.reservations import Reservations
+from wend.search.reservations import NEVER, Reservations
 from wend.search.reverse_resumable import SharedSearches
 from wend.search.space_time import Manners, Scene, Tails, Trip
 
@@ -69,6 +70,11 @@ class Timetable:
     def ahead_of(self, agent: int, tick: int) -> NDArray[np.int32]:
         """The cells of an agent's plan from now on, where it stands included."""
         return self._plans[agent][tick - self._since[agent] :]
+
+    def has_moved(self, agent: int, tick: int) -> bool:
+        """Whether an agent's plan has it move in the tick before `tick`, or begins no earlier."""
+        k = tick - self._since[agent]
+        return k < 1 or bool(self._plans[agent][k] != self._plans[agent][k - 1])
 
     def next_cells(self, tick: int) -> NDArray[np.int32]:
         """Where each agent is to stand after the next tick."""
@@ -114,7 +120,8 @@ class PlanSearches:
 
     def __init__(self, grid: Grid, manners: Manners, max_states: int) -> None:
         self.distances = SharedSearches(grid)
-        self._grid, self._manners, self._max_states = grid, manners, max_states
+        self.manners = manners
+        self._grid, self._max_states = grid, max_states
         self._work = space_time.make_space_time(min(_FIRST_STATES, max_states))
         self._tails = allocate(Tails, cells=grid.size, agents=1)    # no plan ends: agents stay on their goals
 
@@ -129,7 +136,7 @@ class PlanSearches:
         before = spent(distances.reverse.allowance)
         while True:
             allow(distances.reverse.allowance, _NO_LIMIT)
-            scene = Scene(grid.tables, table, self._tails, distances.reverse, self._work, self._manners)
+            scene = Scene(grid.tables, table, self._tails, distances.reverse, self._work, self.manners)
             answer = space_time.search(scene, trip)
             if answer != OUT_OF_SPACE:
                 break
@@ -219,14 +226,19 @@ class Cooperative(Planner):
         return dict(self._counters)
 
     def intent(self, agent: int) -> Intent:
-        agents = self.state.agents
-        if agents.cell[agent] == NO_CELL or not agents.controlled[agent]:
+        state, tick, timetable = self.state, self.state.tick, self._timetable
+        if state.agents.cell[agent] == NO_CELL or not state.agents.controlled[agent]:
             return Intent()
-        path = tuple(self._timetable.ahead_of(agent, self.state.tick)[1:].tolist())
         if agent < self._waits_for.size and self._waits_for[agent] != NO_AGENT:
             return Intent((), int(self._waits_for[agent]), "another is where its plan leads, so it plans again")
-        has_plan = path or agents.cell[agent] == agents.goal[agent]
-        return Intent(path, reason="" if has_plan else "it has no plan that avoids those of the others")
+        plan = timetable.ahead_of(agent, tick)
+        path = tuple(plan[1:].tolist())
+        if not is_away(state, agent) or (path and timetable.has_moved(agent, tick)):
+            return Intent(path)
+        other = met_without_waiting(state, timetable.table, self._searches.manners, agent, plan, NEVER)
+        if not path:
+            return Intent(path, other, "it has no plan that avoids those of the others")
+        return Intent(path, other, KEEPS_TO_ITS_PLAN if other == NO_AGENT else LETS_PASS)
 
     def _draw_overlay(self, name: str, agent: int) -> NDArray[Any]:
         return reservations.next_owners(self._timetable.table, self.state.tick)

@@ -41,6 +41,7 @@ from wend.kernel.allowance import allow, spent
 from wend.kernel.arrays import ahead, allocate, grown, int32, record
 from wend.kernel.compiling import prepared
 from wend.planners.base import Budget, Intent, Planner, Proposal, State, moment_of, parameter
+from wend.planners.waiting import agent_ahead, is_away
 from wend.search.astar import NO_LIMIT, forbid
 from wend.search.paths import Paths, cells_ahead, direction, drop_cut_paths, make_paths, take_move, with_space
 from wend.search.turns import (
@@ -228,6 +229,7 @@ class LocalRepair(Planner):
         self._repairs = allocate(Repairs, given, agents=0, cells=cells)
         self._waits_for = np.empty(0, np.int32)
         self._is_prepared = False       # the phases were called with the types of this planner
+        self._have_searched = False     # all agents had their turn to search in the last tick
         for agent in range(state.agents.cell.size):
             self.agent_added(agent)
 
@@ -243,21 +245,24 @@ class LocalRepair(Planner):
             if answer == OUT_OF_SPACE:
                 self._repairs = self._repairs._replace(paths=with_space(self._repairs.paths))
         move(moment, self._repairs)
-        self._is_prepared = True
+        self._is_prepared, self._have_searched = True, answer == FOUND
         self._waits_for = proposal.waits_for
 
     def counters(self) -> dict[str, int]:
         return {"repaths": int(self._repairs.counts[0].repaths)}
 
     def intent(self, agent: int) -> Intent:
-        agents = self.state.agents
-        cell = int(agents.cell[agent])
-        if cell == NO_CELL or not agents.controlled[agent] or cell == agents.goal[agent]:
+        if not is_away(self.state, agent):
             return Intent()
+        cell = int(self.state.agents.cell[agent])
         path = cells_ahead(self.state.grid.tables, self._repairs.paths, agent, cell)
         if agent < self._waits_for.size and self._waits_for[agent] != NO_AGENT:
             return Intent(path, int(self._waits_for[agent]), "another was on its next cell, so it searches again")
-        return Intent(path, reason="" if path else "it has no path yet")
+        if path:
+            return Intent(path)
+        if self._have_searched and self._repairs.seen[agent] >= 0:
+            return Intent((), agent_ahead(self.state, agent), "the agents beside it leave it no path")
+        return Intent(reason="it has no path yet")
 
     def agent_added(self, agent: int) -> None:
         self._repairs = grown(self._repairs, agents=ahead(self._repairs.seen.size, agent + 1))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from wend import arguments
 from wend.errors import ParameterError, ProblemError
 from wend.maps.grid import Grid
 from wend.maps.movingai import Scenario
+from wend.maps.sources import load_scenario
 from wend.maps.terrain import Point
 
 # How an error says what a start or a goal is to its agent, and what it is to two agents at once.
@@ -73,10 +75,15 @@ class Problem:
         return cls(grid, _cells_of_points(grid, "starts", starts), _cells_of_points(grid, "goals", goals), name, seed)
 
     @classmethod
-    def from_scen(cls, grid: Grid, scenario: Scenario, *, agents: int) -> Problem:
-        """Take the first rows of a scenario, one per agent, as the MAPF benchmarks do."""
+    def from_scen(cls, grid: Grid, scenario: Scenario | str | Path, *, agents: int) -> Problem:
+        """Take the first rows of a scenario, one per agent, as the MAPF benchmarks do.
+
+        The scenario may be named: the path of a `.scen` file, or a name of the data folder (`mapf/den312d-random-1`).
+        """
         arguments.instance(grid, "grid", Grid, "a Grid")
-        arguments.instance(scenario, "scenario", Scenario, "a Scenario")
+        arguments.instance(scenario, "scenario", (Scenario, str, Path), "a Scenario or the name of one")
+        if not isinstance(scenario, Scenario):
+            scenario = load_scenario(scenario)
         rows = scenario.first(arguments.whole(agents, "agents")).rows
         for number, row in enumerate(rows, start=1):
             if row.width is not None and (row.width, row.height) != (grid.width, grid.height):

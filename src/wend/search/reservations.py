@@ -144,6 +144,31 @@ def may_move(tables, table, here, there, time, agent, no_follow, forbid_cross):
     return True
 
 
+@jit
+def first_met(tables, table, way, time, until, agent, no_follow, forbid_cross):
+    """The first agent to stop another one that leaves way[0] after tick `time`, makes a move of the way in every tick
+    and stays at its end up to tick `until`; NO_AGENT if none does."""
+    for k in range(way.size - 1):
+        here, there = way[k], way[k + 1]
+        if not may_move(tables, table, here, there, time, agent, no_follow, forbid_cross):
+            other = other_at(table, there, time + 1, agent)
+            leaving = other_at(table, there, time, agent)
+            if other == NO_AGENT and (no_follow or owner_at(table, here, time + 1) == leaving):
+                other = leaving
+            if other == NO_AGENT:                               # another crosses, from one of the two corners
+                column = there % tables.width - here % tables.width
+                other = other_at(table, here + column, time, agent)
+                if other == NO_AGENT or owner_at(table, there - column, time + 1) != other:
+                    other = other_at(table, there - column, time, agent)
+            return other
+        time += 1
+    for later in range(time + 1, min(until, table.until[0]) + 1):
+        other = other_at(table, way[-1], later, agent)
+        if other != NO_AGENT:
+            return other
+    return NO_AGENT
+
+
 def next_owners(table: Reservations, now: int) -> NDArray[np.int32]:
     """Of each cell the agent that has it next, now or later, or NO_AGENT."""
     owners = table.hold_agent - 1

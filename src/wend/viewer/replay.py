@@ -9,6 +9,7 @@ run as one JSON object. Small things are plain JSON; arrays are little-endian by
     orders    int32[orders, 3]              tick, agent, goal; by tick
     routes    int32[waypoints, 3]           tick, agent, waypoint, or -1 if the route has none; by tick
     edits     int32[edits, 3]               tick, cell, 1 if blocked else 0; by tick
+    waits     int32[waits, 4]               tick, agent, the agent that it waits for or -1, place in `reasons`; by tick
     spread    float32[ticks + 1]            how far the group that was ordered last by then is spread, NaN if there is
                                             none; empty if no group was ever ordered
 
@@ -19,6 +20,9 @@ from __future__ import annotations
 
 import base64
 import json
+import os
+import sys
+import webbrowser
 import zlib
 from pathlib import Path
 from string import Template
@@ -42,6 +46,13 @@ def write_replay(trace: Trace, path: str | Path) -> None:
     )
     with replacing(path) as file:
         file.write(page.encode())
+
+
+def open_page(path: Path) -> bool:
+    """Open a page in the browser; False if there is none to open it in."""
+    if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        return False        # only browsers in the terminal are left, which know no scripts
+    return webbrowser.open(path.resolve().as_uri())
 
 
 def _in_script(content: dict[str, Any]) -> str:
@@ -87,6 +98,8 @@ def _content(trace: Trace) -> dict[str, Any]:
         "routes": _packed(routes, "<i4"),
         "edits": _packed(edits, "<i4"),
         "spread": _packed(spread, "<f4"),
+        "waits": _packed(trace.waits, "<i4"),
+        "reasons": trace.reasons,
     }
 
 

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wend.kernel import NO_AGENT
 from wend.maps.grid import Grid
-from wend.world.trace import ABSENT, Event, Trace
+from wend.world.trace import ABSENT, Event, Trace, Wait
 
 _TO_JSON = json.JSONEncoder(sort_keys=True)
 
@@ -18,13 +19,17 @@ _TO_JSON = json.JSONEncoder(sort_keys=True)
 class Recorder:
     """What happened in one world so far."""
 
-    def __init__(self, grid: Grid, *, keeps_trace: bool) -> None:
-        """Begin with this map. Without a trace only the hash is kept."""
+    def __init__(self, grid: Grid, *, keeps_trace: bool, keeps_reasons: bool = False) -> None:
+        """Begin with this map. Without a trace only the hash is kept; reasons say why agents wait."""
         self._grid = grid.copy()
         self._keeps_trace = keeps_trace
         self._hash = _joined(b"", grid.digest().encode())
         self._events: list[Event] = []
         self._ticks: list[tuple[NDArray[np.uint8], float, int]] = []    # what each agent did, plan_ms, expansions
+        self.keeps_reasons = keeps_reasons
+        self._waits: list[list[tuple[int, int, int, int]]] = []         # by tick: as in `Trace.waits`
+        self._waiting: tuple[int, dict[int, Wait]] = (0, {})            # after so many ticks, who waits and why
+        self._reasons: dict[str, int] = {}                              # each reason, and its place in `Trace.reasons`
 
     def note(self, event: Event) -> None:
         """Something was done to the world between two ticks."""
@@ -53,6 +58,19 @@ class Recorder:
         if self._keeps_trace:
             self._ticks[tick - 1 :] = [(codes, plan_ms, expansions)]
 
+    def note_waits(self, tick: int, waits: dict[int, Wait]) -> None:
+        """Why agents waited in a tick; only what is new is kept. To note it again changes nothing."""
+        noted, before = self._waiting
+        if noted == tick:
+            return
+        changes = []
+        for agent, wait in waits.items():
+            if before.get(agent) != wait:
+                reason = self._reasons.setdefault(wait.reason, len(self._reasons))
+                changes.append((tick - 1, agent, NO_AGENT if wait.waits_for is None else wait.waits_for, reason))
+        self._waits[tick - 1 :] = [changes]
+        self._waiting = tick, waits
+
     def state_hash(self) -> str:
         """A hash of all that was noted."""
         return self._hash.hex()
@@ -64,7 +82,8 @@ class Recorder:
             moves[tick, : codes.size] = codes
         plan_ms = np.array([plan_ms for _, plan_ms, _ in self._ticks], np.float64)
         expansions = np.array([expansions for _, _, expansions in self._ticks], np.int64)
-        return Trace(self._grid, moves, list(self._events), plan_ms, expansions, meta)
+        waits = np.array([change for changes in self._waits for change in changes], np.int32).reshape(-1, 4)
+        return Trace(self._grid, moves, list(self._events), plan_ms, expansions, meta, waits, list(self._reasons))
 
 
 def _joined(so_far: bytes, data: bytes) -> bytes:

@@ -1,8 +1,8 @@
 """Trace: what happened in a world, and the only hand-off to metrics, reports and viewers.
 
 A trace holds the map at the start, one byte per agent and tick, what planning cost in each tick, and the events: agents
-added, removed and ordered, cells blocked and unblocked. On disk it is a zip file whose entries are described field by
-field in docs/formats/trace.md.
+added, removed and ordered, cells blocked and unblocked. On request it also holds why agents waited. On disk it is a zip
+file whose entries are described field by field in docs/formats/trace.md.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wend.errors import FormatError, MapError, VersionError
+from wend import arguments
+from wend.errors import FormatError, MapError, ParameterError, VersionError
 from wend.files import opened_zip, parse_json, read_entry, replacing, to_json, unpacked_limit
-from wend.kernel import NO_CELL
+from wend.kernel import NO_AGENT, NO_CELL
 from wend.maps.grid import Grid
 from wend.maps.memory import require_memory
 from wend.maps.movingai import parse_rows
@@ -28,7 +29,7 @@ from wend.maps.terrain import DX, DY, Point
 from wend.rules import OFF_MAP
 
 FORMAT = "wend-trace"
-MAJOR, MINOR = 1, 1
+MAJOR, MINOR = 1, 2
 
 WAIT = 0        # codes 1..8 are moves in direction code - 1
 ABSENT = 9      # the agent is not on the map in this tick
@@ -76,6 +77,17 @@ class Event:
     data: dict[str, Any] = field(default_factory=dict)  # by kind, see docs/formats/trace.md
 
 
+class Wait(NamedTuple):
+    """Why an agent waited."""
+
+    waits_for: int | None       # the agent that kept it where it was
+    reason: str                 # in a few words
+
+
+def _no_waits() -> NDArray[np.int32]:
+    return np.empty((0, 4), np.int32)
+
+
 @dataclass
 class Trace:
     """The record of one run."""
@@ -86,6 +98,8 @@ class Trace:
     plan_ms: NDArray[np.float64]        # [ticks] milliseconds that the planner took
     expansions: NDArray[np.int64]       # [ticks] nodes that the planner expanded
     meta: dict[str, Any] = field(default_factory=dict)  # algorithm, parameters, map, seed, stopped_by, ...
+    waits: NDArray[np.int32] = field(default_factory=_no_waits)     # [n, 4] tick, agent, waits_for, reason; see wait()
+    reasons: list[str] = field(default_factory=list)    # what the last column of `waits` points to
     _cells: NDArray[np.int32] | None = field(default=None, init=False, repr=False, compare=False)   # see positions()
 
     @property
@@ -97,6 +111,24 @@ class Trace:
     def agents(self) -> int:
         """How many agents there ever were."""
         return int(self.moves.shape[1])
+
+    def __repr__(self) -> str:
+        how = "".join(f", {self.meta[key]}" for key in ("algorithm", "stopped_by") if key in self.meta)
+        return f"<Trace of {self.agents} agents over {self.ticks} ticks{how}, on {self.grid}>"
+
+    def wait(self, agent: int, tick: int) -> Wait | None:
+        """Why an agent waited in the tick that followed so many ticks; None if it did not wait, or no reason is known.
+
+        A row of `waits` holds from its tick on until the agent moves or has another one.
+        """
+        agent, tick = arguments.whole(agent, "agent"), arguments.whole(tick, "tick")
+        if not (0 <= agent < self.agents and 0 <= tick < self.ticks):
+            raise ParameterError(f"the run has {self.agents} agents and {self.ticks} ticks, counted from 0")
+        rows = self.waits[(self.waits[:, 1] == agent) & (self.waits[:, 0] <= tick)]
+        if not rows.size or (self.moves[rows[-1, 0] : tick + 1, agent] != WAIT).any():
+            return None
+        _, _, waits_for, reason = rows[-1].tolist()
+        return Wait(None if waits_for == NO_AGENT else waits_for, self.reasons[reason])
 
     def events_of(self, *kinds: str) -> Iterator[Event]:
         """The events of these kinds, in order."""
@@ -141,6 +173,7 @@ class Trace:
             "height": self.grid.height,
             "connectivity": self.grid.connectivity,
             "corner_cutting": self.grid.corner_cutting,
+            "waits": len(self.waits),
             "meta": self.meta,
         }
         lines = (
@@ -155,6 +188,9 @@ class Trace:
             "plan_ms.bin": self.plan_ms.astype("<f8").tobytes(),
             "expansions.bin": self.expansions.astype("<i8").tobytes(),
         }
+        if len(self.waits):
+            entries["waits.bin"] = self.waits.astype("<i4").tobytes()
+            entries["reasons.json"] = to_json(self.reasons).encode()
         with replacing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
             for name, data in entries.items():      # a fixed date: equal runs, equal bytes
                 archive.writestr(zipfile.ZipInfo(name, _DATE), data, _method(name, data))
@@ -206,7 +242,14 @@ def _read(archive: zipfile.ZipFile, path: str | Path) -> Trace:
         if not np.isfinite(plan_ms).all():
             raise FormatError(path, "plan_ms.bin holds what is not a number")
         events = _events(entry("events.jsonl"), grid, ticks, agents, path)
-        return Trace(grid, moves, events, plan_ms, expansions, _meta(header["meta"]))
+        waits, reasons = _no_waits(), []
+        if count := _count(header.get("waits", 0)):
+            waits = array("waits.bin", "<i4", count, 4)
+            reasons = _reasons(parse_json(entry("reasons.json"), f"{path}/reasons.json"))
+            most = np.array([ticks, agents, agents, len(reasons)])
+            if (waits < [0, 0, NO_AGENT, 0]).any() or (waits >= most).any() or (np.diff(waits[:, 0]) < 0).any():
+                raise FormatError(path, "waits.bin tells of a tick, an agent or a reason that there is not")
+        return Trace(grid, moves, events, plan_ms, expansions, _meta(header["meta"]), waits, reasons)
     except (KeyError, TypeError, ValueError, MapError) as error:
         raise FormatError(path, f"not a valid Wend trace: {type(error).__name__}: {error}") from None
 
@@ -223,6 +266,12 @@ def _check_version(header: Any, path: str | Path) -> None:
 def _meta(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise TypeError(f"meta is an object, not {value!r}")
+    return value
+
+
+def _reasons(value: Any) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(reason, str) for reason in value):
+        raise TypeError("reasons are a list of texts")
     return value
 
 

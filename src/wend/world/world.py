@@ -43,11 +43,20 @@ from wend.planners.base import Agents, Budget, Planner, Proposal, State
 from wend.problems.problem import Problem
 from wend.rules import Violation
 from wend.world.calls import Calls
-from wend.world.conduct import STUCK_AFTER_TICKS, AgentIntent, AgentState, Conduct, carry_out, is_any_away
+from wend.world.conduct import (
+    STUCK_AFTER_TICKS,
+    AgentIntent,
+    AgentState,
+    Conduct,
+    carry_out,
+    explain,
+    is_any_away,
+    waits_of,
+)
 from wend.world.liaison import Liaison
 from wend.world.recorder import Recorder
 from wend.world.referee import Referee
-from wend.world.trace import Event, Trace
+from wend.world.trace import WAIT, Event, Trace
 
 
 class World:
@@ -61,18 +70,22 @@ class World:
         seed: int = 0,
         on_violation: str = "raise",
         record: bool = True,
+        record_reasons: bool = False,
     ) -> None:
         """Set up an empty world on a copy of the grid.
 
         `planner` is a planner or the name of one. `on_violation="record"` keeps the agents of an illegal move where
         they are and goes on, instead of raising; `world.violations` lists what happened. `record=False` keeps no trace.
+        `record_reasons=True` asks the planner after every tick why agents waited in it, and keeps that in the trace.
         """
         arguments.instance(grid, "grid", Grid, "a Grid")
         arguments.instance(planner, "planner", (Planner, str), "a planner or the name of one")
         if not isinstance(on_violation, str) or on_violation not in ("raise", "record"):
             raise ParameterError(f"on_violation is 'raise' or 'record', not {on_violation!r}")
         self.seed = arguments.whole(seed, "seed")
-        keeps_trace = arguments.flag(record, "record")
+        keeps_trace, keeps_reasons = arguments.flag(record, "record"), arguments.flag(record_reasons, "record_reasons")
+        if keeps_reasons and not keeps_trace:
+            raise ParameterError("record_reasons keeps reasons in the trace, and record=False keeps no trace")
         self.grid = grid.copy()
         self.planner = registry.create(planner) if isinstance(planner, str) else planner
         self.violations: list[Violation] = []
@@ -85,7 +98,7 @@ class World:
         self._waits_for = self._conduct.nobody                  # the agent in the way of each, as the planner last said
         self._routes = Routes(journal)                           # where each agent was sent, and its waypoints
         self._announced: dict[int, int] = {}                    # where the program moves its own agents in this tick
-        self._recorder = Recorder(self.grid, keeps_trace=keeps_trace)
+        self._recorder = Recorder(self.grid, keeps_trace=keeps_trace, keeps_reasons=keeps_reasons)
         self._referee = Referee(self.grid)
         occupant = np.full(self.grid.size, NO_AGENT, dtype=np.int32)
         self.state = State(self.grid, self._agent_rows, occupant)
@@ -353,17 +366,18 @@ class World:
             name = "stuck"
         else:
             name = "waiting" if waited or self.ticks == 0 else "moving"
-        has_waited = agent < self._waits_for.size       # it was there in the last tick
-        return AgentState(name, _agent_or_none(self._waits_for[agent]) if has_waited else None, waited)
+        named = self._named(agent)
+        if named == NO_AGENT and waited and name in ("waiting", "yielding", "stuck"):
+            return AgentState(name, self.intent(agent).waits_for, waited)
+        return AgentState(name, None if named == NO_AGENT else named, waited)
 
     def intent(self, agent: int) -> AgentIntent:
         """What an agent is about to do, as far as the planner knows: its path ahead, whom it waits for, and why."""
         with self._calls:
             agent = self._present(agent)
             self._liaison.rejoin()
-            intent = self.planner.intent(agent)
-        path = tuple(self.grid.xy(cell) for cell in intent.path)
-        return AgentIntent(path, _agent_or_none(intent.waits_for), intent.reason)
+            stayed = self.ticks > self._conduct.moved_at[agent]
+            return explain(self.planner, self.state, agent, self._named(agent), stayed=bool(stayed))
 
     def state_hash(self) -> str:
         """A hash of everything that happened so far: map, orders, edits and every position of every tick."""
@@ -374,6 +388,12 @@ class World:
         """What happened so far, with whatever is to be remembered about it."""
         with self._calls:
             return self._recorder.trace(self.agents, {"counters": self.planner.counters(), **meta})
+
+    def __repr__(self) -> str:
+        there = int(((self.state.agents.cell != NO_CELL) & self.state.agents.controlled).sum())
+        by = type(self.planner).__name__
+        home = f"{self.home_count()} of {there} agents home"
+        return f"<World at tick {self.ticks}: {home}, moved by {by}, on {self.grid}>"
 
     def __getstate__(self) -> dict[str, Any]:
         with self._calls:
@@ -394,6 +414,10 @@ class World:
         if not 0 <= agent < self.agents or self.state.agents.cell[agent] == NO_CELL:
             raise ParameterError(f"there is no agent {agent} on the map")
         return agent
+
+    def _named(self, agent: int) -> int:
+        """The agent in the way of another, as the last proposal had it, or NO_AGENT."""
+        return int(self._waits_for[agent]) if agent < self._waits_for.size else NO_AGENT
 
     def _vacant_cell(self, point: Point, name: str) -> int:
         cell = self.grid.free_cell(point, name)
@@ -495,15 +519,13 @@ class World:
         self.violations = violations
         self._announced.clear()
         self.state.tick = tick
+        if self._recorder.keeps_reasons:
+            self._recorder.note_waits(tick, waits_of(self.planner, self.state, waits_for, codes == WAIT))
         self._recorder.note_tick(*record)
 
     def _note(self, kind: str, agent: int | None = None, **data: Any) -> None:
         self._calls.journal.on_failure(self._recorder.rewind, *self._recorder.mark())
         self._recorder.note(Event(self.ticks, kind, agent, data))
-
-
-def _agent_or_none(agent: int) -> int | None:
-    return None if agent == NO_AGENT else int(agent)
 
 
 def warm_up(planner: Planner | str) -> float:

@@ -34,6 +34,18 @@ def test_solve_prints_every_key_and_nothing_else(wend, tmp_path) -> None:
     assert trace.meta["state_hash"] == answer.json["state_hash"]
 
 
+def test_solve_saves_why_agents_waited_if_asked(wend, tmp_path) -> None:
+    words = ("solve", "door:", "--problem", "door", "--agents", 8, "--algorithm", "lra", "--max-ticks", 30)
+    plain = wend(*words, "--out", "plain.wend", "--json")
+    answer = wend(*words, "--out", "run.wend", "--reasons", "--json")
+    assert answer.code == 0
+    assert answer.json["state_hash"] == plain.json["state_hash"]
+    assert Trace.load(tmp_path / "run.wend").reasons
+    assert not Trace.load(tmp_path / "plain.wend").reasons
+    refused = wend(*words, "--reasons")
+    assert (refused.code, "--out" in refused.err) == (2, True)
+
+
 def test_solve_orders_a_group_to_one_place(wend, tmp_path) -> None:
     words = ("--problem", "group", "--agents", 12, "--algorithm", "lra", "--json")
     answer = wend("solve", "open:width=40", "--mode", "attack_move", *words, "--out", "run.wend")

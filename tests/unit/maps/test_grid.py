@@ -5,7 +5,7 @@ import pytest
 
 from tests.reference.grid import component, legal_steps
 from wend import Grid
-from wend.errors import MapError
+from wend.errors import MapError, ParameterError
 
 RULES = [{}, {"connectivity": 4}, {"corner_cutting": True}]
 
@@ -112,4 +112,20 @@ def test_text_round_trip(tmp_path) -> None:
     assert Grid.from_text(grid.to_text()) == grid
     grid.save(tmp_path / "a.map")
     assert Grid.load(tmp_path / "a.map") == grid
-    assert repr(Grid.from_text("..@.")) == "<Grid 4x1, 3 passable cells in 2 components>"
+    assert repr(Grid.from_text("..@.")) == "<Grid 4x1, 3 passable cells in 2 components, 8 directions>"
+
+
+@pytest.mark.small
+def test_the_places_of_many_cells_at_once() -> None:
+    grid = Grid(np.ones((3, 5)))
+    cells = np.arange(15).reshape(3, 5)
+    assert grid.xy(cells).shape == (3, 5, 2)
+    assert grid.xy(cells).reshape(-1, 2).tolist() == [list(grid.xy(cell)) for cell in range(15)]
+    assert grid.xy(np.array([], np.int32)).shape == (0, 2)
+    assert grid.xy(np.array(7)) == (2, 1)
+    with pytest.raises(MapError, match="cell 15 is off the map, which has 15 cells"):
+        grid.xy(np.array([0, 15]))
+    with pytest.raises(MapError, match="cell -1 is off the map"):
+        grid.xy(np.array([-1]))
+    with pytest.raises(ParameterError, match="an array of float64"):
+        grid.xy(np.array([0.0]))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from wend.errors import ParameterError, ProblemError
+from wend.errors import ParameterError, ProblemError, UnknownNameError
 from wend.maps.grid import Grid
 from wend.maps.movingai import Scenario, ScenarioRow, parse_scen
 from wend.maps.sources import load_scenario
@@ -139,6 +139,21 @@ def test_from_scen_takes_the_first_rows() -> None:
     assert problem.start_points() == [(0, 0), (4, 0)]
     assert problem.goal_points() == [(2, 2), (4, 2)]
     assert (problem.name, problem.seed) == ("g", None)
+
+
+def test_from_scen_takes_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("WEND_DATA", str(tmp_path / "data"))
+    for place in ("g.scen", "data/set/h.scen"):
+        Path(place).parent.mkdir(parents=True, exist_ok=True)
+        Path(place).write_bytes(SCEN)
+    for source, name in (("g.scen", "g"), (Path("g.scen"), "g"), ("set/h", "h")):
+        problem = Problem.from_scen(GRID, source, agents=2)
+        assert (problem.name, problem.goal_points()) == (name, [(2, 2), (4, 2)])
+    with pytest.raises(UnknownNameError, match="set/i"):
+        Problem.from_scen(GRID, "set/i", agents=2)
+    with pytest.raises(ParameterError, match="scenario is a Scenario or the name of one, not 5"):
+        Problem.from_scen(GRID, 5, agents=2)
 
 
 def test_from_scen_names_the_scenario_and_the_row() -> None:

@@ -5,6 +5,7 @@ import pytest
 
 from tests.reference.grid import legal_steps
 from tests.reference.space_time import Table
+from tests.reference.waiting import first_met
 from wend import Grid
 from wend.kernel import NO_AGENT
 from wend.search import reservations
@@ -152,3 +153,35 @@ def test_next_owners_are_those_of_the_first_time_at_which_a_cell_is_owned() -> N
             assert owner == next((agent for agent in known if agent != NO_AGENT), NO_AGENT)
         for agent, here in ((7, [0, 1, 2][now - 5]), (0, [3, 3, 1][now - 5])):
             reservations.release(table, here, now, agent)
+
+
+@pytest.mark.small
+@pytest.mark.parametrize("no_follow", [False, True])
+@pytest.mark.parametrize("forbid_cross", [False, True])
+def test_the_first_agent_that_is_met_on_a_way(no_follow: bool, forbid_cross: bool) -> None:
+    """It is one of those that would stop the walker even if they were alone with it; none is named if none would."""
+    grid = Grid(np.ones((3, 4)))
+    met = 0
+    for seed in range(60):
+        draw = np.random.default_rng(seed)
+        table, twin = reservations.make_reservations(grid.size, 8), Table()
+        ways = []
+        for agent in range(4):
+            way = [int(draw.integers(grid.size))]
+            for _ in range(4):
+                way.append(grid.cell(*draw.choice(grid.neighbours(grid.xy(way[-1]))).tolist()))
+            ways.append(np.array(way, np.int32))
+            if agent > 0:
+                reservations.reserve_way(table, ways[-1], 0, 4, agent)
+                for time, cell in enumerate(way):
+                    twin.reserve(cell, time, agent)
+        if seed % 3 == 0:
+            reservations.hold(table, ways[1][-1], 4, 1)
+            twin.hold(int(ways[1][-1]), 4, 1)
+        for until in (2, 4, 6):
+            found = reservations.first_met(grid.tables, table, ways[0], 0, until, 0, no_follow, forbid_cross)
+            rules = {"no_follow": no_follow, "forbid_cross": forbid_cross}
+            expected = first_met(grid, twin, ways[0].tolist(), 0, min(until, 4), 0, **rules)
+            assert found in (expected or {NO_AGENT}), (seed, until)
+            met += bool(expected)
+    assert 30 < met < 170

@@ -366,3 +366,38 @@ def test_the_page_shows_how_far_the_group_is_spread(run_script: RunScript, tmp_p
     assert page.array("spread", "<f4", 4)[1:].tolist() == [0.5, 1, 1.5]
     assert {"spread", "spread-key", "spread-peak", "spread-caption"} <= {attrs.get("id") for _, attrs in page.tags}
     assert run_script(SPREAD_HARNESS, {"data": page.text["data"]}) == [["\u2013", "0.5", "1.0", "1.5"], 1.5]
+
+
+WAIT_HARNESS = """
+import { Moment } from "./moment.js";
+import { Recording, survey } from "./recording.js";
+const { data, ticks } = JSON.parse(require("node:fs").readFileSync(0, "utf8"));
+Recording.read(data).then((recording) => {
+  const moment = new Moment(recording, survey(recording).checkpoints);
+  console.log(JSON.stringify(ticks.map((tick) => {
+    moment.seek(tick, 0);
+    return [0, 1, 2].map((agent) => [moment.wait(agent), moment.waitsFor(agent)]);
+  })));
+});
+"""
+
+
+def test_the_page_knows_whom_an_agent_waits_for_and_why(run_script: RunScript, tmp_path: Path) -> None:
+    """Agent 0 waits for 1, which waits for 2, until 2 moves; then 0 and 1 wait for each other, 2 for nobody."""
+    moves = [[WAIT, WAIT, WAIT], [WAIT, WAIT, E], [WAIT, WAIT, WAIT], [E, WAIT, WAIT]]
+    trace = make_trace(Grid(np.ones((1, 9))), moves, [added(0, k, (2 * k, 0), (8, 0)) for k in range(3)])
+    trace.reasons = ["in its way", NASTY]
+    trace.waits = np.array([[0, 0, 1, 0], [0, 1, 2, 0], [0, 2, -1, 1], [2, 1, 0, 0], [2, 2, -1, 0]], np.int32)
+    write_replay(trace, tmp_path / "run.html")
+    data = Page(tmp_path / "run.html").text["data"]
+    seen = run_script(WAIT_HARNESS, {"data": data, "ticks": [0, 1, 2, 3, 4]})
+    chains = [[waits_for for _, waits_for in shown] for shown in seen]
+    assert chains == [[[1, 2], [2], []], [[1, 2], [2], []], [[1, 0], [0, 1], []], [[], [0], []], [[], [0], []]]
+    told = [[wait and wait["waitsFor"] for wait, _ in shown] for shown in seen]
+    assert told == [[1, 2, -1], [1, 2, None], [1, 0, -1], [None, 0, -1], [None, 0, -1]]
+    for tick, shown in enumerate(seen[:4]):
+        for agent, (wait, _) in enumerate(shown):
+            expected = trace.wait(agent, tick)
+            assert (wait is None) == (expected is None)
+            if expected is not None:
+                assert wait["waitsFor"] == (-1 if expected.waits_for is None else expected.waits_for)

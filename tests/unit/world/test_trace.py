@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from wend import Grid, Trace, World
-from wend.errors import FormatError, VersionError
+from wend.errors import FormatError, ParameterError, VersionError
 from wend.kernel import NO_CELL
 from wend.rules import OFF_MAP
 from wend.world.referee import judge_trace
-from wend.world.trace import ABSENT
+from wend.world.trace import ABSENT, Wait
 
 
 @pytest.fixture
@@ -153,3 +153,62 @@ def test_damaged_files_are_refused_with_their_name_and_reason(trace: Trace, tmp_
         (tmp_path / "bent.wend").write_bytes(bent)
         with contextlib.suppress(FormatError):
             Trace.load(tmp_path / "bent.wend")
+
+
+# --- why agents waited ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def jam() -> Trace:
+    """Agent 0 meets agent 1 in a corridor; both wait for each other until the end."""
+    world = World(Grid.from_text("....."), "bmaa", record_reasons=True)
+    world.add((0, 0), (4, 0))
+    world.add((4, 0), (0, 0))
+    for _ in range(9):
+        world.tick()
+    return world.trace(algorithm="bmaa")
+
+
+@pytest.mark.small
+def test_a_reason_is_stored_when_it_begins_and_holds_until_the_agent_moves(jam: Trace) -> None:
+    waiting = [[jam.wait(agent, tick) is not None for tick in range(9)] for agent in (0, 1)]
+    assert waiting == [(jam.moves[:, agent] == 0).tolist() for agent in (0, 1)]
+    assert sum(map(sum, waiting)) > 10
+    assert len(jam.waits) < 6
+    assert jam.wait(0, 8) == Wait(1, "another agent is in its way")
+    assert set(jam.reasons) <= {"another agent is in its way", "other agents wall it in"}
+    for agent, tick in ((2, 0), (-1, 0), (0, 9), (0, -1), ("a", 0)):
+        with pytest.raises(ParameterError):
+            jam.wait(agent, tick)      # type: ignore[arg-type]
+
+
+def test_reasons_are_saved_and_loaded(jam: Trace, trace: Trace, tmp_path) -> None:
+    jam.save(tmp_path / "jam.wend")
+    again = Trace.load(tmp_path / "jam.wend")
+    assert again.waits.tolist() == jam.waits.tolist()
+    assert again.reasons == jam.reasons
+    assert repr(again) == (
+        "<Trace of 2 agents over 9 ticks, bmaa, on <Grid 5x1, 5 passable cells in 1 component, 8 directions>>"
+    )
+    trace.save(tmp_path / "silent.wend")
+    with zipfile.ZipFile(tmp_path / "silent.wend") as archive:
+        assert not {"waits.bin", "reasons.json"} & set(archive.namelist())
+    old = header(tmp_path / "silent.wend", version="1.1")
+    without = json.dumps({key: value for key, value in json.loads(old).items() if key != "waits"}).encode()
+    before = Trace.load(rewritten(tmp_path / "silent.wend", tmp_path / "old.wend", header_json=without))
+    assert (len(before.waits), before.reasons, before.wait(0, 0)) == (0, [], None)
+
+
+def test_reasons_that_cannot_be_are_refused(jam: Trace, tmp_path) -> None:
+    path = tmp_path / "jam.wend"
+    jam.save(path)
+    for k, (column, value) in enumerate([(0, 9), (0, -1), (1, 2), (2, 2), (2, -2), (3, 9), (3, -1)]):
+        bent = jam.waits.copy()
+        bent[0, column] = value
+        with pytest.raises(FormatError, match=f"{k}.wend"):
+            Trace.load(rewritten(path, tmp_path / f"{k}.wend", waits_bin=bent.astype("<i4").tobytes()))
+    for k, text in enumerate([b"3", b"[3]", b"{", b"[]"]):
+        with pytest.raises(FormatError, match=f"r{k}.wend"):
+            Trace.load(rewritten(path, tmp_path / f"r{k}.wend", reasons_json=text))
+    with pytest.raises(FormatError, match=r"short\.wend"):
+        Trace.load(rewritten(path, tmp_path / "short.wend", waits_bin=b"\0" * 8))

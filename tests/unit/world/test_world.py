@@ -328,3 +328,55 @@ def test_the_same_move_can_be_announced_again() -> None:
     world.move(mine, (3, 0))
     world.tick()
     assert world.position(mine) == (3, 0)
+
+
+@pytest.mark.small
+def test_a_world_tells_what_it_is() -> None:
+    world = World(CORRIDOR, "lra")
+    world.add((0, 0), (0, 0))
+    world.add((2, 0), (4, 0))
+    world.add((1, 0), controlled=False)
+    world.tick()
+    assert repr(world) == f"<World at tick 1: 1 of 2 agents home, moved by LocalRepair, on {CORRIDOR!r}>"
+
+
+@pytest.mark.small
+def test_reasons_are_recorded_only_with_a_trace() -> None:
+    with pytest.raises(ParameterError, match="record=False keeps no trace"):
+        World(CORRIDOR, "lra", record=False, record_reasons=True)
+    with pytest.raises(ParameterError, match="record_reasons is True or False"):
+        World(CORRIDOR, "lra", record_reasons="yes")       # type: ignore[arg-type]
+
+
+@pytest.mark.small
+def test_reasons_that_an_interrupt_held_up_are_recorded_before_the_next_call() -> None:
+    class Slow(Follows):
+        asked = 0
+
+        def intent(self, agent: int) -> Intent:
+            self.asked += 1
+            if self.asked == 1:
+                raise KeyboardInterrupt
+            return Intent(waits_for=77, reason=f"asked {self.asked} times")     # an agent that there is not
+
+    world = World(CORRIDOR, Slow(), record_reasons=True)
+    world.add((0, 0), (2, 0))
+    with pytest.raises(KeyboardInterrupt):
+        world.tick()
+    trace = world.trace()
+    assert (world.ticks, trace.ticks, trace.wait(0, 0)) == (1, 1, (None, "asked 2 times"))
+
+
+@pytest.mark.small
+def test_a_planner_that_fails_to_say_why_does_not_stop_a_tick_that_is_made() -> None:
+    class Fails(Follows):
+        def intent(self, agent: int) -> Intent:
+            raise ZeroDivisionError
+
+    world = World(CORRIDOR, Fails(), record_reasons=True)
+    world.add((0, 0), (2, 0))
+    world.tick()
+    assert world.ticks == 1
+    assert world.trace().wait(0, 0) == (None, "its planner failed to say why: ZeroDivisionError")
+    with pytest.raises(ZeroDivisionError):
+        world.intent(0)

@@ -55,7 +55,7 @@ from wend.planners.base import Budget, Intent, Overlay, Planner, Proposal, State
 from wend.planners.bmaa.beliefs import Beliefs
 from wend.planners.bmaa.real_time import Learned, knows_distance
 from wend.planners.bmaa.search_phase import Pace, Prefixes, Searches, Standing
-from wend.planners.bmaa.surge import MakingWay
+from wend.planners.bmaa.surge import MakingWay, describe_roaming
 from wend.search.flow import GLOBAL, LOCAL, Flow
 from wend.search.paths import drop_cut_prefixes
 
@@ -227,8 +227,8 @@ class Bmaa(Planner):
             return Intent(path)
         if not knows_distance(self._learned, agent, cell):
             return Intent(reason="the distances to its goal are not known yet")
-        if self.make_way and self.state.tick < self._prefixes.limit[agent]:
-            return Intent(reason="it was pushed off its path and goes by the distances that it believes in")
+        if self.make_way and self.state.tick <= self._prefixes.limit[agent]:
+            return describe_roaming(self.state, self._learned, agent, came_from=int(self._standing.stands[agent]))
         return Intent(reason="its next search is due")
 
     def _draw_overlay(self, name: str, agent: int) -> NDArray[Any]:

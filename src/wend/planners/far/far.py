@@ -210,8 +210,8 @@ class Far(Planner):
         if reserved.cell[agent, steps] == traffic.origin[agent]:
             path += cells_ahead(self.state.grid.tables, traffic.paths, agent, int(traffic.origin[agent]))
         other = int(self._waits_for[agent]) if agent < self._waits_for.size else NO_AGENT
-        if traffic.waits.left[agent] != NO_CELL:
-            let_past = int(traffic.waits.left_for[agent])
+        let_past = int(traffic.waits.left_for[agent])
+        if traffic.waits.left[agent] != NO_CELL and other in (NO_AGENT, let_past):
             is_gone = let_past == NO_AGENT or agents.cell[let_past] == NO_CELL
             return Intent(path, NO_AGENT if is_gone else let_past, "it stepped aside, to let another pass")
         if other != NO_AGENT and agents.cell[agent] == agents.goal[agent]:

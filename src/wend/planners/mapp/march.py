@@ -13,7 +13,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wend.kernel import NO_CELL, jit
+from wend.kernel import NO_AGENT, NO_CELL, jit
 from wend.kernel.arrays import allocate, flags, int32, uint8
 from wend.planners.base import Intent, Proposal, State
 from wend.planners.mapp.compaction import NONE, Moves, link
@@ -58,28 +58,25 @@ def is_over(march: March) -> bool:
 
 
 @jit
-def _advance(march, turns, occupant, taken, next_cell, waits_for):
+def _advance(march, turns, taken, next_cell):
     """Enter this tick's moves into the proposal; return how many units are held up by agents outside the plan.
 
     `turns` has the next moves of all units in ascending order; `taken` is true where an agent outside the plan stands
-    or will stand. Mutates: march, next_cell, waits_for.
+    or will stand. Mutates: march, next_cell.
     """
     moves, held_up = march.moves, 0
     for k in range(turns.size):
         m = turns[k]
         u, to = moves.unit[m], moves.to[m]
-        agent = march.agent[u]
         if moves.before[m] != NONE and not march.done[moves.before[m]]:
-            waits_for[agent] = occupant[to]
             march.delay[u] = _OUT_OF_TURN
         elif taken[to]:
-            waits_for[agent] = occupant[to]
             march.delay[u] = _HELD_UP
             held_up += 1
         else:
             march.done[m] = True
             march.delay[u] = _MOVED
-            march.at[u] = next_cell[agent] = to
+            march.at[u] = next_cell[march.agent[u]] = to
             march.upcoming[u] = moves.following[m]
     return held_up
 
@@ -92,7 +89,7 @@ def advance(march: March, state: State, proposal: Proposal) -> bool:
     outside = np.flatnonzero(~agents.controlled & (agents.cell != NO_CELL))
     taken[agents.cell[outside]] = taken[proposal.next_cell[outside]] = True
     turns = np.sort(march.upcoming[march.upcoming != NONE])
-    return bool(_advance(march, turns, state.occupant, taken, proposal.next_cell, proposal.waits_for) > 0)
+    return bool(_advance(march, turns, taken, proposal.next_cell) > 0)
 
 
 def intent_of(march: March, state: State, agent: int) -> Intent:
@@ -111,4 +108,7 @@ def intent_of(march: March, state: State, agent: int) -> Intent:
         return Intent(reason="" if is_home else "the plan does not bring it home")
     if march.delay[u] == _MOVED:
         return Intent(tuple(path))
-    return Intent(tuple(path), int(state.occupant[path[0]]), _REASONS[march.delay[u]])
+    in_the_way = int(state.occupant[path[0]])
+    if in_the_way == NO_AGENT and march.delay[u] == _OUT_OF_TURN:
+        in_the_way = int(march.agent[moves.unit[moves.before[int(march.upcoming[u])]]])
+    return Intent(tuple(path), in_the_way, _REASONS[march.delay[u]])

@@ -10,10 +10,11 @@ import numpy as np
 from wend.kernel import NO_AGENT, jit
 from wend.kernel.arrays import flags, int32, int64, record, uint8
 from wend.maps.terrain import GridTables
-from wend.planners.base import Agents, Intent
+from wend.planners.base import Agents, Intent, State
+from wend.planners.waiting import KEEPS_TO_ITS_PLAN, LETS_PASS, is_away, met_without_waiting
 from wend.search.execution import Guard
 from wend.search.pibt import Decisions
-from wend.search.reservations import Reservations, other_at, owner_at, release_way, reserve_way
+from wend.search.reservations import other_at, release_way, reserve_way
 from wend.search.space_time import Scene, Tails
 
 NO_ROW = -1
@@ -147,27 +148,29 @@ def call_back(setting, agent, cell, time):
     counts.urgent += 1
 
 
-def describe(plans: WindowPlans, table: Reservations, agents: Agents, agent: int, tick: int) -> Intent:
-    """What an agent is about to do, after a tick: its plan from the next tick on, a cell per tick."""
-    here, goal = int(agents.cell[agent]), int(agents.goal[agent])
-    first = tick + 1 - int(plans.since[agent])
-    planned = plans.cell[agent, max(first - 1, 0) : int(plans.steps[agent]) + 1].tolist()
+def describe(state: State, scene: Scene, plans: WindowPlans, stopped_by: int, agent: int) -> Intent:
+    """What an agent is about to do, and why it stayed in the last tick. The path is its plan, a cell per tick.
+
+    `stopped_by` is the agent for which the guard stopped it, or NO_AGENT.
+    """
+    agents, tick, since = state.agents, state.tick, int(plans.since[agent])
+    here, end = int(agents.cell[agent]), int(plans.steps[agent]) + 1
     if not agents.controlled[agent]:
         return Intent(reason="the program moves it")
-    path = tuple(planned[1:]) if planned and planned[0] == here else ()
-    why = int(plans.why[agent]) if first == 2 else ON_ITS_WAY       # decided in the last tick
+    planned = plans.cell[agent, max(tick - since, 0) : end]
+    path = tuple(planned[1:].tolist()) if planned.size and planned[0] == here else ()
     if not plans.ready[agent]:
         return Intent(path, reason="its distances are not known yet")
-    if why == PUSHED:
+    if stopped_by != NO_AGENT:
+        return Intent(path, stopped_by, "another is where its plan leads, so it plans again")
+    if plans.why[agent] == PUSHED and since == tick - 1:
         pusher = int(plans.pushed_by[agent])
         return Intent(path, reason="pushes others aside" if pusher == agent else f"pushed aside by agent {pusher}")
-    if why == BOXED_IN and not (agents.pinned[agent] and here == goal):
-        return Intent(path, reason="boxed in")
-    if why == UNSERVED or not path:
-        return Intent(path, reason="its turn to plan has not come yet")
-    onward = next((cell for cell in path if cell != here), here)
-    if path[0] != here or onward == here:
+    if not is_away(state, agent) or (path and since < tick and plans.cell[agent, tick - 1 - since] != here):
         return Intent(path)
-    owners = (int(owner_at(table, onward, time)) for time in (tick + 1, tick))
-    waits_for = next((owner for owner in owners if owner not in (NO_AGENT, agent)), NO_AGENT)
-    return Intent(path, waits_for, "waits" if waits_for == NO_AGENT else f"waits for agent {waits_for} to pass")
+    if plans.why[agent] == UNSERVED or planned.size == 0:
+        return Intent(path, reason="its turn to plan has not come yet")
+    other = met_without_waiting(state, scene.table, scene.manners, agent, planned, int(plans.tails.end[agent]))
+    if plans.why[agent] == BOXED_IN:
+        return Intent(path, other, "boxed in")
+    return Intent(path, other, KEEPS_TO_ITS_PLAN if other == NO_AGENT else LETS_PASS)

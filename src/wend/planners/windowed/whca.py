@@ -399,6 +399,7 @@ class Windowed(Planner):
         self._decisions = allocate(Decisions, agents=agents, cells=cells)
         self._guard = make_guard(agents, cells)
         self._is_prepared = False                           # `make_tick` was called with the types of this planner
+        self._waits_for = np.empty(0, np.int32)             # for whom the guard stopped each agent in the last tick
         for agent in range(state.agents.cell.size):
             self.agent_added(agent)
 
@@ -407,6 +408,7 @@ class Windowed(Planner):
             ready = self._abstract.look_up(self.state, self._plans.row, budget)
             self._plans.ready[: ready.size] = ready
             self._manners = self._manners._replace(far=self._abstract.far, group=self._abstract.group)
+        self._waits_for = proposal.waits_for
         limit = budget.slice()
         steps = self.window if limit >= 4 * self.window else max(1, limit // 4)
         allowance = self._distances.reverse.allowance
@@ -442,7 +444,8 @@ class Windowed(Planner):
 
     def intent(self, agent: int) -> Intent:
         """Its plan, a cell per tick."""
-        return describe(self._plans, self._table, self.state.agents, agent, self.state.tick)
+        stopped_by = int(self._waits_for[agent]) if agent < self._waits_for.size else NO_AGENT
+        return describe(self.state, self._setting().scene, self._plans, stopped_by, agent)
 
     def _draw_overlay(self, name: str, agent: int) -> NDArray[Any]:
         tick, ring = self.state.tick, self._table.ring

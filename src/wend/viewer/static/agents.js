@@ -1,6 +1,6 @@
 // The layer of the agents: their bodies, goals and ids, and the marks of those that are pointed out.
 
-import { diamond, disc, ring, square } from "./canvas.js";
+import { arrow, diamond, disc, ring, square } from "./canvas.js";
 import { clamp } from "./geometry.js";
 import { GONE, MOVING, NO_AGENT, WAITING } from "./moves.js";
 import { HUES } from "./palette.js";
@@ -114,6 +114,21 @@ export class AgentLayer {
     for (const agent of agents) disc(path, ...this.middleOf(agent), Math.max(radius, 5) + 4);
     context.strokeStyle = colours.bad;
     context.lineWidth = 3;
+    context.stroke(path);
+  }
+
+  /** A line from each of these agents to the one that it waits for, with a head where it ends. */
+  drawWaits(agents) {
+    const { context, radius, colours } = this.stage;
+    const path = new Path2D();
+    for (const agent of agents) {
+      const other = this.scene.wait(agent)?.waitsFor ?? NO_AGENT;
+      if (other !== NO_AGENT && this.scene.state[other] !== GONE) {
+        arrow(path, ...this.middleOf(agent), ...this.middleOf(other), radius * 0.8, clamp(radius * 0.7, 4, 12));
+      }
+    }
+    context.strokeStyle = colours.outline;
+    context.lineWidth = clamp(radius / 4, 1.5, 3);
     context.stroke(path);
   }
 

@@ -35,3 +35,15 @@ export function diamond(path, x, y, radius) {
   path.lineTo(x - radius, y);
   path.closePath();
 }
+
+/** A line from one place to `gap` pixels before another, with a head of so many pixels at its end. */
+export function arrow(path, x0, y0, x1, y1, gap, head) {
+  const angle = Math.atan2(y1 - y0, x1 - x0);
+  const [x, y] = [x1 - gap * Math.cos(angle), y1 - gap * Math.sin(angle)];
+  path.moveTo(x0, y0);
+  path.lineTo(x, y);
+  for (const side of [angle - 0.5, angle + 0.5]) {
+    path.moveTo(x, y);
+    path.lineTo(x - head * Math.cos(side), y - head * Math.sin(side));
+  }
+}

@@ -4,6 +4,8 @@ import { clamp } from "./geometry.js";
 import { GONE, NO_AGENT, STATE_NAMES } from "./moves.js";
 import { byId, counted, element, fillPairs, placeName } from "./page.js";
 
+const LISTED_WAITS = 4;
+
 export class Inspector {
   constructor(scene, camera) {
     this.scene = scene;
@@ -31,10 +33,21 @@ export class Inspector {
       ...(state === GONE ? [] : [["Cell", placeName(scene.cell[agent], scene.width)]]),
       ["Goal", placeName(scene.goal[agent], scene.width)],
       ["Waited", counted(scene.waited(agent), "tick")],
+      ...this.reasons(agent),
     ]);
     const small = element("p", note);
     small.className = "note";
     box.replaceChildren(element("h2", `Agent ${agent}`), list, ...(note ? [small] : []));
+  }
+
+  /** Whom an agent waits for, and why, as far as the run says. */
+  reasons(agent) {
+    const wait = this.scene.wait(agent);
+    if (wait === null) return [];
+    const chain = this.scene.waitsFor(agent);
+    const named = chain.slice(0, LISTED_WAITS);
+    if (named.length < chain.length) named.push(`${chain.length - named.length} more`);
+    return [...(named.length > 0 ? [["Waits for", `agent ${named.join(" → ")}`]] : []), ["Why", wait.reason]];
   }
 
   /** Beside the pointer, on the side where there is room. */

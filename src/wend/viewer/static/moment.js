@@ -7,9 +7,11 @@
 //   blocked, wasBlocked    [cells] 1 where a wall is now, and where one was at the start
 //   waypoints(agent)       the cells through which its group's route still leads it
 //   waited(agent)          for how many ticks it has stood still away from its goal
+//   wait(agent)            why it waits: { waitsFor, reason }; null if it does not, or the run does not say
+//   waitsFor(agent)        the agents that it waits for, one because of the other; [] if there is none
 
 import { columnOf, rowOf } from "./geometry.js";
-import { ABSENT, DX, DY, GONE, NO_CELL, stateOf } from "./moves.js";
+import { ABSENT, DX, DY, GONE, NO_AGENT, NO_CELL, WAITING, stateOf } from "./moves.js";
 import { CHECKPOINT_TICKS } from "./recording.js";
 
 /** Makes the changes of a log up to any tick in an array, and takes back those after it. */
@@ -113,5 +115,22 @@ export class Moment {
 
   waited(agent) {
     return this.recording.waited(agent, this.tick);
+  }
+
+  wait(agent) {
+    return this.state[agent] === WAITING ? this.recording.wait(agent, this.tick) : null;
+  }
+
+  /** The agents that an agent waits for: the one in its way, the one in the way of that, and so on. If they wait for
+   * one another in a circle, the last one is named twice. */
+  waitsFor(agent) {
+    const chain = [agent];
+    for (let closed = false; !closed; ) {
+      const next = this.wait(chain.at(-1))?.waitsFor ?? NO_AGENT;
+      if (next === NO_AGENT) break;
+      closed = chain.includes(next);
+      chain.push(next);
+    }
+    return chain.slice(1);
   }
 }

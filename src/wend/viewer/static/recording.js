@@ -43,7 +43,7 @@ export function accusedIn(violations) {
 export class Recording {
   static async read(text) {
     const data = JSON.parse(text);
-    const names = ["blocked", "moves", "added", "orders", "routes", "edits", "spread"];
+    const names = ["blocked", "moves", "added", "orders", "routes", "edits", "spread", "waits"];
     const buffers = await Promise.all(names.map((name) => unpack(data[name])));
     return new Recording(data, Object.fromEntries(names.map((name, i) => [name, buffers[i]])));
   }
@@ -62,6 +62,7 @@ export class Recording {
     this.orders = rows(buffers.orders, 3); // tick, agent, goal; by tick
     this.routes = rows(buffers.routes, 3); // tick, agent, waypoint, or -1 where there is none; by tick, in their order
     this.edits = rows(buffers.edits, 3); // tick, cell, blocked; by tick
+    this.reasons = data.reasons; // [] if the run does not say why agents waited
     this.spread = new Float32Array(buffers.spread); // [ticks + 1] of the group ordered last; NaN: none; or []
     this.spreadPeak = this.spread.reduce((peak, spread) => (spread > peak ? spread : peak), 0);
     this.offset = DX.map((dx, code) => DY[code] * this.width + dx);
@@ -69,6 +70,8 @@ export class Recording {
     for (const order of this.orders) this.ordersOf[order[1]].push(order);
     this.routesOf = Array.from({ length: this.agents }, () => []);
     for (const waypoint of this.routes) this.routesOf[waypoint[1]].push(waypoint);
+    this.waitsOf = Array.from({ length: this.agents }, () => []);
+    for (const wait of rows(buffers.waits, 4)) this.waitsOf[wait[1]].push(wait); // tick, agent, waits for, reason
   }
 
   /** The move that an agent makes at a tick; at the last tick, the one that led there. */
@@ -111,6 +114,16 @@ export class Recording {
       if (stateOf(cell, goal, code) === WAITING) count += 1;
     });
     return count;
+  }
+
+  /** Why an agent does not move at a tick: { waitsFor, reason }; null if it moves, or the run does not say. */
+  wait(agent, tick) {
+    const now = Math.min(tick, this.ticks - 1);
+    const told = this.waitsOf[agent].findLast(([since]) => since <= now);
+    if (told === undefined) return null;
+    const [since, , waitsFor, reason] = told;
+    for (let t = since; t <= now; t += 1) if (this.code(agent, t) !== WAIT) return null;
+    return { waitsFor, reason: this.reasons[reason] };
   }
 
   /** The columns and rows that matter, as half-open ranges: all cells that are ever free, and a rim of two. */

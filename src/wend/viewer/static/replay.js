@@ -46,6 +46,7 @@ const COMMANDS = {
     what: `where the agents were in the last ${TRAIL_TICKS} ticks`,
     run: (replay) => replay.flip("trails"),
   },
+  waits: { keys: ["w"], shown: ["W"], what: "who waits for whom", run: (replay) => replay.flip("waits") },
   hues: { keys: ["c"], shown: ["C"], what: "colours by agent, not state", run: (replay) => replay.flip("hues") },
   fit: { keys: ["0"], shown: ["0", "double click"], what: "the whole map", run: (replay) => replay.fit() },
   deselect: {
@@ -80,17 +81,18 @@ class Replay {
     this.player = new Player(recording.ticks, () => this.schedule());
     this.timeline = new Timeline(recording, this.survey, this.player);
     this.pointer = new Pointer(byId("map"), this.camera, this);
-    this.shows = { goals: false, ids: false, trails: false, hues: false };
+    this.shows = { goals: false, ids: false, trails: false, waits: false, hues: false };
     this.selected = NO_AGENT;
     this.following = false;
   }
 
   start() {
-    const { width, height, ticks, agents, edits, spread, spreadPeak } = this.recording;
+    const { width, height, ticks, agents, edits, spread, spreadPeak, reasons } = this.recording;
     byId("ticks").textContent = ticks;
     byId("tick").style.minWidth = `${String(ticks).length}ch`;
     byId("away").hidden = this.survey.present.every((count) => count === agents);
     byId("edit-key").hidden = edits.length === 0;
+    byId("waits").hidden = reasons.length === 0;
     byId("spread-key").hidden = byId("spread-caption").hidden = spread.length === 0;
     byId("spread-peak").textContent = spreadPeak.toFixed(1);
     byId("map").ariaLabel = `Map of ${width} × ${height} cells with ${counted(agents, "agent")}`;
@@ -197,7 +199,11 @@ class Replay {
     if (selected !== NO_AGENT) past.drawWay(selected);
     if (shows.goals) agents.drawGoals();
     agents.drawBodies();
-    for (const agent of marked) agents.drawMark(agent);
+    if (shows.waits) agents.drawWaits(agents.visible);
+    for (const agent of marked) {
+      agents.drawMark(agent);
+      agents.drawWaits([agent, ...this.moment.waitsFor(agent)]);
+    }
     agents.drawAccused(this.accused());
     if (shows.ids) agents.drawIds();
   }

@@ -20,6 +20,7 @@ OPTIONS = {
     "both, and replan": {"heuristic": "blocks", "make_way": True, "replan_when_blocked": True, "spread": 3},
     "replan": {"replan_when_blocked": True, "push": True},
 }
+NOT_NEARER = "it believes that no cell beside it is nearer to its goal"
 PUSHED = "it was pushed off its path and goes by the distances that it believes in"
 
 
@@ -108,7 +109,7 @@ def test_what_an_agent_is_about_to_do_and_why() -> None:
     ("key", "reasons"),
     [
         ("bmaa-fc", {"", "another agent is in its way", "other agents wall it in", "its next search is due"}),
-        ("surge", {"", "another agent is in its way", "its next search is due", PUSHED}),
+        ("surge", {"", "another agent is in its way", "its next search is due", PUSHED, NOT_NEARER}),
     ],
 )
 def test_paths_ahead_are_walkable_and_every_agent_has_its_reason(key: str, reasons: set[str]) -> None:

@@ -1,0 +1,58 @@
+# mypy: disallow-untyped-calls=False
+"""Why agents wait: what planners share to say it. All of it is worked out when it is asked for, after the tick."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wend.kernel import NO_AGENT, NO_CELL
+from wend.planners.base import State
+from wend.search.astar import shortest_path
+from wend.search.reservations import Reservations, first_met
+from wend.search.space_time import Manners
+
+LETS_PASS = "waits for another agent to pass"
+KEEPS_TO_ITS_PLAN = "keeps to its plan, although the others have changed theirs and its way is free by now"
+
+
+def shortest_way(state: State, agent: int) -> NDArray[np.int32]:
+    """The cells of a shortest path from where an agent stands to its goal, around walls only; both ends included."""
+    grid = state.grid
+    here, goal = int(state.agents.cell[agent]), int(state.agents.goal[agent])
+    if grid.component[here] != grid.component[goal]:
+        return np.array([here], np.int32)
+    return np.array([grid.cell(*point) for point in shortest_path(grid, grid.xy(here), grid.xy(goal))], np.int32)
+
+
+def agent_ahead(state: State, agent: int) -> int:
+    """The agent on the first cell of another one's shortest path, or NO_AGENT."""
+    way = shortest_way(state, agent)
+    return int(state.occupant[way[1]]) if way.size > 1 else NO_AGENT
+
+
+def met_without_waiting(
+    state: State, table: Reservations, manners: Manners, agent: int, plan: NDArray[np.int32], until: int
+) -> int:
+    """The first agent that would have stopped another one, had that one not waited in the last tick.
+
+    `plan` has its cells from now on, one per tick. It is taken to go where its plan leads, but without any wait, and to
+    stay at the end up to tick `until`. If none stops it there, or its plan leads nowhere, it is taken to go by a
+    shortest path. NO_AGENT if no reservation would have stopped it on that either.
+    """
+    without_waits = np.array([cell for cell, _ in groupby(plan.tolist())], np.int32)
+    other, rules = NO_AGENT, (manners.no_follow, manners.forbid_cross)
+    if without_waits.size > 1:
+        other = first_met(state.grid.tables, table, without_waits, state.tick - 1, until, agent, *rules)
+    if other == NO_AGENT:
+        way = shortest_way(state, agent)
+        other = first_met(state.grid.tables, table, way, state.tick - 1, until, agent, *rules)
+    return int(other)
+
+
+def is_away(state: State, agent: int) -> bool:
+    """Whether an agent that the planner moves is on the map and away from its goal."""
+    agents = state.agents
+    return bool(agents.controlled[agent] and agents.cell[agent] not in (NO_CELL, agents.goal[agent]))
