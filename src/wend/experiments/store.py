@@ -149,11 +149,11 @@ class Store:
     def join(self, ids: Iterable[str]) -> None:
         """Write all results into one file, if all jobs of these ids are done."""
         if set(ids) <= self.done():
-            _write(self.results(self.done()).table("results").arrow().read_all(), self.folder / "results.parquet")
+            _write(_table(list(self.rows().values())), self.folder / "results.parquet")
 
     def put_foreign(self, rows: Iterable[Row]) -> None:
         """Keep results of other solvers; those of the same ids are replaced."""
-        kept = {row["id"]: row for row in self.results([]).table("foreign_results").arrow().read_all().to_pylist()}
+        kept = _by_id(self.results([]).table("foreign_results"))
         _write(_table(list((kept | {row["id"]: row for row in rows}).values())), self._foreign)
 
     def forget(self, ids: Iterable[str]) -> None:
@@ -175,8 +175,7 @@ class Store:
 
     def rows(self) -> dict[str, Row]:
         """All results, by the id of their job."""
-        rows = self.results(self.done()).table("results").arrow().read_all().to_pylist()
-        return {row["id"]: row for row in rows}
+        return _by_id(self.results(self.done()).table("results"))
 
     def results(self, ids: Iterable[str]) -> duckdb.DuckDBPyConnection:
         """A database with two tables: `results`, of the jobs of these ids that are done, and `foreign_results`."""
@@ -224,6 +223,12 @@ class Store:
                 found = database.execute("SELECT column_name, column_type FROM (DESCRIBE foreign_results)").fetchall()
         if not _is_of_results(dict(found)):
             raise FormatError(self._foreign, "damaged: remove it, and add the results of others again")
+
+
+def _by_id(table: duckdb.DuckDBPyRelation) -> dict[str, Row]:
+    """The rows of a table, by their ids."""
+    rows = (dict(zip(table.columns, values, strict=True)) for values in table.fetchall())
+    return {row["id"]: row for row in rows}
 
 
 def _table(rows: list[Row]) -> pa.Table:

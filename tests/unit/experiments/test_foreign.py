@@ -128,9 +128,9 @@ def test_ours_and_theirs_stand_in_one_table(spec, tmp_path) -> None:
     report = make_report(spec, store)
     assert (report.jobs, report.done, report.failed, report.others) == (1, 1, 0, {"LaCAM": 1, "PIBT": 1})
     assert "an old one" not in report.cpus
-    (sheet,) = report.tables
+    (sheet,) = report.tables[0].sheets
     assert sheet.rows == ["LRA*", "LaCAM", "PIBT"]
-    costs = [line[spec.metrics.index("sum_of_costs")].mean for line in sheet.entries]
+    costs = [line[sheet.metrics.index("sum_of_costs")].mean for line in sheet.entries]
     assert [mean.value for mean in costs[1:]] == [8, 12]
     lines = Results(spec, store, spec.jobs("quick")).to_csv().splitlines()
     assert [line.split(",")[lines[0].split(",").index("label")] for line in lines] == ["label", "LRA*", "LaCAM", "PIBT"]
