@@ -56,7 +56,7 @@ class Run:
     """What became of a problem. `solve` makes one."""
 
     trace: Trace
-    stopped_by: str                 # done | max-ticks | expansions | time-limit | hard-limit | interrupted
+    stopped_by: str                 # done | quiet | max-ticks | expansions | time-limit | hard-limit | interrupted
     state_hash: str                 # of everything that happened: equal runs, equal hashes
     counters: dict[str, int]        # what the planner counted
     violations: list[Violation]     # illegal moves that the referee stopped
@@ -141,6 +141,7 @@ def solve(
             max_ticks=limits.max_ticks,
             time_limit_s=limits.seconds,
             max_expansions=limits.expansions,
+            stuck_ticks=None,       # what papers measure counts to the limit
             budget=budget,
             budget_ms=budget_ms,
             progress=after_tick,

@@ -21,7 +21,7 @@ class Recorder:
     def __init__(self, grid: Grid, *, keeps_trace: bool) -> None:
         """Begin with this map. Without a trace only the hash is kept."""
         self._grid = grid.copy()
-        self._keeps_trace = keeps_trace
+        self.keeps_trace = keeps_trace
         self._hash = _joined(b"", grid.digest().encode())
         self._events: list[Event] = []
         self._ticks: list[tuple[NDArray[np.uint8], float, int]] = []    # what each agent did, plan_ms, expansions
@@ -29,7 +29,7 @@ class Recorder:
     def note(self, event: Event) -> None:
         """Something was done to the world between two ticks."""
         self._hash = _joined(self._hash, _TO_JSON.encode([event.tick, event.kind, event.agent, event.data]).encode())
-        if self._keeps_trace:
+        if self.keeps_trace:
             self._events.append(event)
 
     def mark(self) -> tuple[bytes, int]:
@@ -50,7 +50,7 @@ class Recorder:
     ) -> None:
         """A tick was made: what each agent did in it, and what planning took. To note it again changes nothing."""
         self._hash = hash_after
-        if self._keeps_trace:
+        if self.keeps_trace:
             self._ticks[tick - 1 :] = [(codes, plan_ms, expansions)]
 
     def state_hash(self) -> str:

@@ -28,10 +28,12 @@ from wend.maps.terrain import DX, DY, Point
 from wend.rules import OFF_MAP
 
 FORMAT = "wend-trace"
-MAJOR, MINOR = 1, 1
+MAJOR, MINOR = 1, 2
 
 WAIT = 0        # codes 1..8 are moves in direction code - 1
 ABSENT = 9      # the agent is not on the map in this tick
+
+_OF_AGENTS = ("added", "removed", "teleported", "ordered", "followed", "routed", "pinned")     # events of one agent
 
 LIMIT_BYTES = 4 * 2**30            # of the file
 _LIMIT_TEXT_BYTES = 256 * 2**20     # of the header and of the events, unpacked
@@ -44,7 +46,7 @@ class Event:
     """Something that was done to the world between two ticks."""
 
     tick: int                       # how many ticks had been made when it happened
-    kind: str                       # added | removed | ordered | group | routed | pinned | blocked | unblocked
+    kind: str                       # added | removed | teleported | ordered | followed | group | routed | pinned | ...
     agent: int | None = None        # the agent concerned, None for groups and edits of the map
     data: dict[str, Any] = field(default_factory=dict)  # by kind, see docs/formats/trace.md
 
@@ -79,18 +81,20 @@ class Trace:
         """[ticks + 1, agents] the cell of every agent after every tick.
 
         NO_CELL where it is not on the map, OFF_MAP where a trace that Wend did not make leads it off the map. An agent
-        that leaves after a tick still counts as there after it, and so does one that comes.
+        that leaves after a tick still counts as there after it, and so does one that comes, or is put there.
         """
         if self._cells is None:
             offset = np.zeros(ABSENT + 1, dtype=np.int32)
             offset[1:ABSENT] = [dy * self.grid.width + dx for dx, dy in zip(DX, DY, strict=True)]
             cells = np.full((self.ticks + 1, self.agents), NO_CELL, dtype=np.int32)
-            for agent, added in enumerate(self.events_of("added")):
-                gone = np.flatnonzero(self.moves[added.tick :, agent] == ABSENT)
-                end = added.tick + int(gone[0]) if gone.size else self.ticks
-                steps = offset[self.moves[added.tick : end, agent]]
-                walk = np.cumsum(np.append(self.grid.cell(*added.data["at"]), steps))
-                cells[added.tick : end + 1, agent] = np.where((walk >= 0) & (walk < self.grid.size), walk, OFF_MAP)
+            for event in self.events_of("added", "teleported"):
+                put = event.data["at" if event.kind == "added" else "to"]
+                gone = np.flatnonzero(self.moves[event.tick :, event.agent] == ABSENT)
+                end = event.tick + int(gone[0]) if gone.size else self.ticks
+                steps = offset[self.moves[event.tick : end, event.agent]]
+                walk = np.cumsum(np.append(self.grid.cell(*put), steps))
+                is_on_map = (walk >= 0) & (walk < self.grid.size)
+                cells[event.tick : end + 1, event.agent] = np.where(is_on_map, walk, OFF_MAP)
             self._cells = cells
         return self._cells
 
@@ -216,7 +220,7 @@ def _events(data: bytes, grid: Grid, ticks: int, agents: int, path: str | Path) 
         except (KeyError, TypeError, ValueError, MapError, AttributeError) as error:
             raise FormatError(source, f"{type(error).__name__}: {error}", line=line) from None
         added += event.kind == "added"
-        concerned = event.data["agents"] if event.kind == "group" else [event.agent]
+        concerned = event.data["agents"] if event.kind == "group" else [event.agent, event.data.get("other")]
         if event.kind == "added" and event.agent != added - 1:
             raise FormatError(source, f"agent {added - 1} is to be added here", line=line)
         if not all(agent is None or (type(agent) is int and 0 <= agent < agents) for agent in concerned):
@@ -232,17 +236,18 @@ def _event(data: Any, grid: Grid, ticks: int) -> Event:
     event = Event(_count(data.pop("tick")), str(data.pop("kind")), data.pop("agent", None), data)
     if event.tick > ticks:
         raise ValueError(f"an event in tick {event.tick} of {ticks}")
-    places = [data[key] for key in ("at", "goal", "asked", "target") if key in data]
+    places = [data[key] for key in ("at", "to", "goal", "asked", "nearest", "target") if key in data]
     places += data.get("cells", []) + data.get("waypoints", [])
     for x, y in places:
         grid.cell(_count(x), _count(y))
     needed = {
         "added": {"at", "goal"}, "ordered": {"goal"}, "group": {"agents", "target", "mode"},
+        "teleported": {"at", "to"}, "followed": {"other"},
         "routed": {"waypoints"}, "pinned": {"pinned"}, "blocked": {"cells"}, "unblocked": {"cells"},
     }  # fmt: skip
     if missing := needed.get(event.kind, set()) - data.keys():
         raise ValueError(f"a {event.kind!r} event without {', '.join(sorted(missing))}")
-    if event.kind in ("added", "removed", "ordered", "routed", "pinned") and event.agent is None:
+    if event.kind in _OF_AGENTS and event.agent is None:
         raise ValueError(f"a {event.kind!r} event without agent")
     if event.kind == "group" and not (isinstance(data["agents"], list) and isinstance(data["mode"], str)):
         raise TypeError("a group has a list of agents and a mode")
