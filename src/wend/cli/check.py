@@ -1,9 +1,9 @@
-"""`wend check`: judge every tick of a run or of another tool's plan."""
+"""`wend check`: judge every tick of a run or of another tool's plan, or find where two runs begin to differ."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -13,17 +13,23 @@ from wend.errors import ParameterError
 
 def check(
     file: Annotated[Path, typer.Argument(help="A run, a lacam3 log, EECBS paths or a libMultiRobotPlanning YAML.")],
+    other: Annotated[Path | None, typer.Argument(help="Another run, which should be the same.")] = None,
     map: Annotated[str | None, typer.Option(help="The map that a foreign plan is for.")] = None,
     scen: Annotated[str | None, typer.Option(help="The scenario that it claims to solve.")] = None,
     connectivity: Connectivity = 8,
     corner_cutting: CornerCutting = False,
     json: Json = False,
 ) -> None:
-    """Judge every tick of a run or a plan: one line per violation, exit code 1 if there is any."""
+    """Judge every tick of a run or a plan: one line per violation, exit code 1 if there is any.
+
+    With two runs, say in which tick and with which agent they begin to differ: exit code 1 if they do.
+    """
     from wend.files import opened
     from wend.world.referee import judge_trace
     from wend.world.trace import LIMIT_BYTES, Trace
 
+    if other is not None:
+        _compare(file, other, json=json)
     with opened(file, at_most=LIMIT_BYTES) as binary:
         is_run = binary.read(2) == b"PK"        # how a zip begins
     if is_run:
@@ -36,6 +42,23 @@ def check(
     else:
         print_text("".join(f"{line}\n" for line in found))
         say(f"{file}: {agents} agents, {ticks} ticks, {len(found)} violations")
+    raise typer.Exit(1 if found else 0)
+
+
+def _compare(file: Path, other: Path, *, json: bool) -> NoReturn:
+    """Say where two runs begin to differ."""
+    from wend.world.comparing import first_difference
+    from wend.world.trace import Trace
+
+    one = Trace.load(file)
+    found = first_difference(one, Trace.load(other))
+    if json:
+        about = {"tick": found.tick, "agent": found.agent, "what": found.what} if found else None
+        print_json({"file": str(file), "other": str(other), "same": found is None, "first_difference": about})
+    elif found:
+        print_text(f"{found}\n")
+    else:
+        say(f"{file} and {other}: the same, {one.agents} agents, {one.ticks} ticks")
     raise typer.Exit(1 if found else 0)
 
 
