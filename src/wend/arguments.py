@@ -81,7 +81,10 @@ def series(value: Any, name: str, of: str) -> list[Any]:
 
 def points(value: Any, name: str) -> list[tuple[int, int]]:
     """Points (x, y) of whole numbers; an array of two columns will do."""
-    return [point(item, f"{name}[{k}]") for k, item in enumerate(series(value, name, "points (x, y)"))]
+    items = series(value, name, "points (x, y)")
+    if len(items) == 2 and all(_whole_or_none(item) is not None for item in items):
+        raise _refused(name, "a series of points (x, y)", items, hint=": put the one point into a list")
+    return [point(item, f"{name}[{k}]") for k, item in enumerate(items)]
 
 
 def instance(value: Any, name: str, kind: type | tuple[type, ...], expected: str) -> None:
@@ -119,8 +122,8 @@ def _whole_or_none(value: Any) -> int | None:
         return None
 
 
-def _refused(name: str, expected: str, value: Any) -> ParameterError:
-    return ParameterError(f"{name} is {expected}, not {_shown(value)}")
+def _refused(name: str, expected: str, value: Any, *, hint: str = "") -> ParameterError:
+    return ParameterError(f"{name} is {expected}, not {_shown(value)}{hint}")
 
 
 def _shown(value: Any) -> str:

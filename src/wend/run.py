@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 
 from wend import arguments, metrics
 from wend.errors import ParameterError
-from wend.maps.memory import require_memory
 from wend.planners import registry
 from wend.planners.base import Planner
 from wend.problems.problem import Problem
@@ -64,7 +63,7 @@ class Run:
     """What became of a problem. `solve` makes one."""
 
     trace: Trace
-    stopped_by: str                 # done | max-ticks | expansions | time-limit | hard-limit | interrupted
+    stopped_by: str                 # done | quiet | max-ticks | expansions | time-limit | hard-limit | interrupted
     state_hash: str                 # of everything that happened: equal runs, equal hashes
     counters: dict[str, int]        # what the planner counted
     violations: list[Violation]     # illegal moves that the referee stopped
@@ -181,7 +180,6 @@ def solve(
     arguments.function(stop, "stop")
     seed, rehearse = arguments.whole(seed, "seed"), arguments.flag(rehearse, "rehearse")
     budget = None if budget is None else arguments.whole(budget, "budget")
-    require_memory(problem.grid.width, problem.grid.height, source="the map", in_world=True)
     about = {"algorithm": planner} if isinstance(planner, str) else {}
     planner = registry.create(planner) if isinstance(planner, str) else planner
     _load_kernels(type(planner), tuple(asdict(planner).items()))
@@ -207,6 +205,7 @@ def solve(
             max_ticks=limits.max_ticks,
             time_limit_s=limits.seconds,
             max_expansions=limits.expansions,
+            stuck_ticks=None,       # what papers measure counts to the limit
             budget=budget,
             budget_ms=budget_ms,
             progress=after_tick,

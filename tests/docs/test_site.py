@@ -111,7 +111,7 @@ def test_the_tables_hold_every_metric_and_every_event(tables) -> None:
     from wend.world.trace import EVENTS
 
     assert all(f"| `{name}` |" in tables.metrics_table() for name in wend.metrics.MEASURES)
-    source = (Path(wend.__file__).parent / "world" / "world.py").read_text()
+    source = "".join(path.read_text() for path in (Path(wend.__file__).parent / "world").glob("*.py"))
     noted = set(re.findall(r'_note\("(\w+)"', source)) | {"blocked", "unblocked"}
     assert noted == set(EVENTS)
     assert all(f"| `{kind}` |" in tables.events_table() for kind in noted)

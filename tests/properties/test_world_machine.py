@@ -24,6 +24,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from tests.golden.runs import OPTIONS
 from tests.interrupts import Interrupt
+from tests.reference.conduct import state_name
 from wend import ALGORITHMS, Grid, World, create, warm_up
 from wend.errors import InUseError, WendError
 from wend.kernel import NO_AGENT, NO_CELL
@@ -93,12 +94,14 @@ class WorldMachine(RuleBasedStateMachine):
 
     def fingerprint(self) -> tuple[Any, ...]:
         """All that a call may change."""
-        world = self.world
+        world, claims = self.world, self.world._dispatch._claims
         return (
             world.state_hash(), world.grid.digest(), world.grid.component.tolist(), world.ticks, world.expansions,
             [array.tolist() for array in world.state.agents], world.state.occupant.tolist(), dict(world._announced),
-            [(world.agent_state(agent), world.goal(agent), world.waypoints(agent)) for agent in sorted(self.there)],
-            len(world.trace().events),
+            [(world.agent_state(agent), world.order_of(agent), world.waypoints(agent)) for agent in sorted(self.there)],
+            len(world.trace().events), world.positions().tolist(), world.previous_positions().tolist(),
+            world.events(), world.quiet(), claims._holder.tolist(), claims._sent.tolist(), claims._shared,
+            dict(world._dispatch._pursuits._followed), sorted(claims.unsettled),
         )  # fmt: skip
 
     def follow(self) -> None:
@@ -163,7 +166,28 @@ class WorldMachine(RuleBasedStateMachine):
             assert self.world.goal(answer.agent) == answer.goal
             assert self.world.grid.reachable(here, answer.goal)
             assert answer.reachable or not self.world.grid.reachable(here, place)
-        assert all(self.world.goal(agent) == before[agent] for agent in self.there.difference(group))
+        for agent in self.there.difference(group):      # the others keep their goals, or get the places they asked for
+            assert self.world.goal(agent) == before[agent] or not self.world.order_of(agent).shared
+
+    @precondition(lambda self: len(self.there) > 1 and self.there - self.mine)
+    @rule(data=st.data(), wrap=st.booleans())
+    def follow_another(self, data, wrap) -> None:
+        agent = data.draw(st.sampled_from(sorted(self.there - self.mine)))
+        other = data.draw(st.sampled_from(sorted(self.there - {agent})))
+        answer = self.world.follow(np.int64(agent), np.int64(other)) if wrap else self.world.follow(agent, other)
+        assert answer.asked == self.world.position(other)
+        assert self.world.grid.reachable(self.world.position(agent), answer.goal)
+
+    @precondition(lambda self: self.there)
+    @rule(data=st.data(), to=spots, wrap=st.booleans())
+    def teleport(self, data, to, wrap) -> None:
+        agent, to = data.draw(st.sampled_from(sorted(self.there))), self.place(to)
+        if self.vacant(to):
+            asked = self.world.order_of(agent).asked
+            self.world.teleport(agent, np.array(to) if wrap else to)
+            assert self.world.position(agent) == to
+            assert self.world.order_of(agent).asked == asked or agent in self.world._dispatch._pursuits.followers
+            self.announced.pop(agent, None)
 
     @precondition(lambda self: self.there)
     @rule(data=st.data(), pinned=st.booleans(), wrap=st.booleans())
@@ -210,6 +234,8 @@ class WorldMachine(RuleBasedStateMachine):
             lambda: world.remove(no_agent), lambda: world.order(agent, no_place), lambda: world.order(no_agent, place),
             lambda: world.order_group([agent, no_agent], place), lambda: world.order_group([agent, agent], place),
             lambda: world.order_group([agent], place, "fly"), lambda: world.order_group([agent], no_place),
+            lambda: world.follow(agent, agent), lambda: world.follow(agent, no_agent),
+            lambda: world.teleport(agent, no_place), lambda: world.teleport(no_agent, place),
             lambda: world.pin(agent, "no"), lambda: world.pin(no_agent), lambda: world.move(no_agent, place),
             lambda: world.move(agent, no_place), lambda: world.block([place, no_place]),
             lambda: world.block([place, world.position(agent)]), lambda: world.unblock([place, no_place]),
@@ -233,8 +259,13 @@ class WorldMachine(RuleBasedStateMachine):
         if self.there:
             agent = data.draw(st.sampled_from(sorted(self.there)))
             calls += [lambda: world.order(agent, place), lambda: world.pin(agent)]
+            if self.vacant(place):
+                calls.append(lambda: world.teleport(agent, place))
         if theirs := sorted(self.there - self.mine):
             calls.append(lambda: world.order_group(theirs, place, "attack_move"))
+            calls.append(lambda: [world.order(agent, place) for agent in theirs])
+            if len(theirs) > 1:
+                calls.append(lambda: world.follow(theirs[0], theirs[-1]))
         call, before = data.draw(st.sampled_from(calls)), self.fingerprint()
         Interrupt(lines).during(call)
         if call == world.tick and world.ticks == before[3]:
@@ -283,9 +314,13 @@ class WorldMachine(RuleBasedStateMachine):
         assert len(standing) == len(there)
         occupied = np.flatnonzero(self.world.state.occupant != NO_AGENT).tolist()
         assert {cell: int(self.world.state.occupant[cell]) for cell in occupied} == standing
+        goals = [self.world.goal(agent) for agent in there - self.mine]
+        assert len(set(goals)) == len(goals)            # no two agents of the planner have the same goal
+        states, places = self.world.states().tolist(), self.world.positions().tolist()
         for agent in there:
             assert self.world.grid.is_free(self.world.position(agent))
-            assert self.world.agent_state(agent).name
+            assert states[agent] == self.world.agent_state(agent).name == state_name(self.world, agent)
+            assert tuple(places[agent]) == self.world.position(agent)
             heading = self.world.grid.xy(int(self.world.state.agents.goal[agent]))
             if agent not in self.mine:
                 assert self.world.grid.reachable(self.world.position(agent), heading)

@@ -39,5 +39,5 @@ def _as_json(entry: Algorithm) -> dict[str, Any]:
          "minimum": p.minimum, "maximum": p.maximum, "choices": p.choices}
         for p in entry.parameters()
     ]  # fmt: skip
-    about = {key: getattr(entry, key) for key in ("key", "title", "summary", "paper", "online")}
+    about = {key: getattr(entry, key) for key in ("key", "title", "summary", "paper", "online", "restless")}
     return {**about, "preset": dict(entry.preset), "parameters": parameters}

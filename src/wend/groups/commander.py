@@ -13,40 +13,34 @@ down; it does so before it asks for the next errand, which may depend on the one
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 
 from wend.errors import ParameterError
-from wend.groups.orders import GroupOrder, Order, paths_to, shortened
-from wend.groups.routes import NO_PATH, Cells, Routes
+from wend.groups.claims import Claims
+from wend.groups.orders import Errand, GroupOrder, paths_to, shortened
+from wend.groups.routes import Cells, Routes
 from wend.groups.slots import slots_for
 from wend.journal import Journal
-from wend.kernel import NO_CELL
+from wend.kernel import NO_AGENT, NO_CELL
 from wend.maps.terrain import Point
 from wend.planners.base import State
 
 EXCHANGE_AFTER_TICKS = 8    # an agent that has waited this long may exchange slots with an agent beside it
-SETTLE_AFTER_TICKS = 48     # one that has waited this long, and is ...
-SETTLE_WITHIN = 2           # ... at most this many moves from its slot, stays where it is
-
-
-class Errand(NamedTuple):
-    """Where an agent is to be sent."""
-
-    agent: int
-    asked: Point            # the place that the order named, or the slot that the agent got for it
-    goal: Point             # the slot
-    path: Cells = NO_PATH   # the path that its waypoints are on
+SETTLE_AFTER_TICKS = 48     # so may one that moves but has not come nearer for so long; one that has waited so long ...
+SETTLE_WITHIN = 2           # ... at most this many moves from its slot stays where it is
+STANDSTILL_TICKS = 128      # a crowd of which none has come nearer to its slot for so long stands still
+LATE_TICKS = 512            # one that has not come nearer to its slot for so long need not wait for that
 
 
 class Commander:
     """The group orders of one world."""
 
-    def __init__(self, state: State, routes: Routes, journal: Journal) -> None:
+    def __init__(self, state: State, routes: Routes, claims: Claims, journal: Journal) -> None:
         self._journal = journal
         self._state = state
         self._routes = routes
+        self._claims = claims
         self._orders: dict[int, GroupOrder] = {}        # the group order that an agent is under
 
     def order(self, members: list[int], target: Point, mode: str) -> list[Errand]:
@@ -61,11 +55,6 @@ class Commander:
         if known == order and all(self._orders.get(agent) is known for agent in members):
             return []
         return list(self._plan(order, sorted(members)))
-
-    def answer(self, agent: int) -> Order:
-        """What the last order to an agent came to."""
-        xy = self._state.grid.xy
-        return Order(agent, xy(int(self._routes.asked[agent])), xy(int(self._routes.goal[agent])))
 
     @property
     def has_orders(self) -> bool:
@@ -86,34 +75,71 @@ class Commander:
         """Let agents that have come to a waypoint head for the next; return these agents."""
         return self._routes.advance(self._state.grid.tables, self._state.agents)
 
-    def settle(self, waited: Cells) -> Iterator[Errand]:
-        """Let agents that wait near their slots exchange them with those of their group that are in the way.
+    def settle(self, waited: Cells, held_up: Cells) -> Iterator[Errand]:
+        """Let agents that wait near their slots exchange them with those of their crowd that are in the way.
 
-        `waited` (int32[agents]) has the ticks since each agent last moved. Two agents of a group are as good as each
-        other, and the first to arrive may have walled in a slot: it moves on to that one, farther in, and leaves its
-        own to the agent that waits. If that does not help, near is near enough.
+        `waited` (int32[agents]) has the ticks since each agent last moved, `held_up` those since it last came nearer to
+        its goal. A crowd are the agents that were sent to one place, as a group or one by one. Two of them are as good
+        as each other, and the first to arrive may have walled in a slot: it moves on to that one, farther in, and
+        leaves its own to the agent that waits. If that does not help, near is near enough; so it is for an agent on
+        whose goal an agent of the program stands. When a crowd has come to a standstill, or for an agent that has been
+        held up very long, it is enough to be beside one that has arrived.
         """
-        grid, agents, goals = self._state.grid, self._state.agents, self._routes.goal
-        is_due = (waited > 0) & (waited % EXCHANGE_AFTER_TICKS == 0)
-        for agent in np.flatnonzero(is_due & (agents.cell != goals) & (agents.goal == goals)).tolist():
-            if not self.leads(agent):       # as no agent that was removed
+        state, routes = self._state, self._routes
+        agents, goals = state.agents, routes.goal
+        blocker = state.occupant[goals]
+        is_blocked = (blocker != NO_AGENT) & ~agents.controlled[blocker]
+        is_away = agents.controlled & (agents.cell != NO_CELL) & (agents.cell != goals) & (agents.goal == goals)
+        is_away &= self._claims.is_in_a_crowd() | is_blocked
+        is_held_up = (held_up >= SETTLE_AFTER_TICKS) & (held_up % EXCHANGE_AFTER_TICKS == 0)
+        is_waiting = ((waited > 0) & (waited % EXCHANGE_AFTER_TICKS == 0)) | is_held_up
+        is_late = is_away & is_held_up & (held_up >= STANDSTILL_TICKS)
+        if is_late.any():
+            is_on_the_move = np.isin(routes.nearest, routes.nearest[is_away & (held_up < STANDSTILL_TICKS)])
+            is_late &= ~is_on_the_move | (held_up >= LATE_TICKS)
+        for agent in np.flatnonzero(is_away & is_waiting).tolist():
+            other = self._partner(agent)
+            if other != NO_AGENT:
+                mine, theirs = int(goals[agent]), int(goals[other])
+                yield self._errand(agent, theirs)
+                yield self._errand(other, mine)
                 continue
-            here, mine = grid.xy(int(agents.cell[agent])), self.answer(agent)
-            for beside in grid.neighbours(here):
-                other = int(self._state.occupant[grid.cell(*beside)])
-                is_of_group = self._orders.get(other) is self._orders[agent]
-                if not is_of_group or agents.goal[other] != goals[other] or agents.pinned[other]:
-                    continue                # not of this group, or still on its route, or not to be moved
-                theirs = self.answer(other)
-                if should_exchange(here, mine.goal, beside, theirs.goal):
-                    yield Errand(agent, theirs.asked, theirs.goal)
-                    yield Errand(other, mine.asked, mine.goal)
-                    break
-            else:
-                is_near = _moves_between(here, mine.goal) <= SETTLE_WITHIN
-                is_unclaimed = not (goals[agents.cell != NO_CELL] == agents.cell[agent]).any()
-                if is_near and is_unclaimed and waited[agent] >= SETTLE_AFTER_TICKS:
-                    yield Errand(agent, here if mine.reachable else mine.asked, here)
+            is_near = waited[agent] >= SETTLE_AFTER_TICKS and self._moves_left(agent) <= SETTLE_WITHIN
+            here = agents.cell[agent : agent + 1]
+            is_enough = is_near or (is_late[agent] and self._is_beside_home(agent))
+            if is_enough and self._claims.is_free_for(here, agent)[0]:
+                yield self._errand(agent, int(here[0]))
+
+    def _partner(self, agent: int) -> int:
+        """The agent beside one that waits, and of its crowd, with which it should exchange slots; or NO_AGENT."""
+        grid, agents, routes = self._state.grid, self._state.agents, self._routes
+        for beside in grid.neighbours(grid.xy(int(agents.cell[agent]))):
+            other = int(self._state.occupant[grid.cell(*beside)])
+            if other == NO_AGENT or not agents.controlled[other] or agents.pinned[other]:
+                continue                    # there is none, or it is not to be moved
+            if routes.nearest[other] != routes.nearest[agent] or agents.goal[other] != routes.goal[other]:
+                continue                    # not of this crowd, or still on its route
+            here, slot = (grid.xy(int(cells[agent])) for cells in (agents.cell, routes.goal))
+            if should_exchange(here, slot, beside, grid.xy(int(routes.goal[other]))):
+                return other
+        return NO_AGENT
+
+    def _is_beside_home(self, agent: int) -> bool:
+        """Whether an agent of the same crowd that is at home is one move away."""
+        grid, cell, routes = self._state.grid, self._state.agents.cell, self._routes
+        beside = [grid.cell(*place) for place in grid.neighbours(grid.xy(int(cell[agent])))]
+        others = self._state.occupant[beside]
+        is_home = (others != NO_AGENT) & (routes.goal[others] == cell[others])
+        return bool((is_home & (routes.nearest[others] == routes.nearest[agent])).any())
+
+    def _moves_left(self, agent: int) -> int:
+        """How many moves an agent is from its slot if nothing is in the way."""
+        xy = self._state.grid.xy
+        return _moves_between(xy(int(self._state.agents.cell[agent])), xy(int(self._routes.goal[agent])))
+
+    def _errand(self, agent: int, goal: int) -> Errand:
+        """Another slot for the place that an agent was sent to."""
+        return Errand(agent, int(self._routes.asked[agent]), int(self._routes.nearest[agent]), goal)
 
     def edit(self, misled: list[int]) -> Iterator[Errand]:
         """Mend the orders after an edit of the map.
@@ -138,22 +164,18 @@ class Commander:
     def _plan(self, order: GroupOrder, members: list[int], *, keep_slots: bool = False) -> Iterator[Errand]:
         """Lead these agents of a group to slots around its target, or by new paths to the slots that they have."""
         grid, agents = self._state.grid, self._state.agents
-        others = agents.cell != NO_CELL
-        others[members] = False
-        taken = np.where(agents.controlled, self._routes.goal, agents.cell)[others]
+        taken = self._claims.taken_by_others(members)
         component = grid.component[agents.cell]
+        asked = grid.cell(*order.target)
         for label in sorted(set(component[members].tolist())):      # agents that cannot meet are planned for apart
             part = [agent for agent in members if component[agent] == label]
-            starts = agents.cell[part].tolist()
-            target = grid.nearest_reachable(grid.xy(starts[0]), order.target)
-            paths = paths_to(grid, starts, grid.cell(*target), order.mode)
+            nearest = self._claims.within_reach(part[0], asked)
+            paths = paths_to(grid, agents.cell[part].tolist(), nearest, order.mode)
             slots = self._routes.goal[part] if keep_slots else slots_for(grid, paths, taken)
-            for agent, cell, path in zip(part, slots.tolist(), paths, strict=True):
+            for agent, slot, path in zip(part, slots.tolist(), paths, strict=True):
                 self._journal.keep_item(self._orders, agent)
                 self._orders[agent] = order
-                slot = grid.xy(cell)
-                asked = slot if target == order.target else order.target
-                yield Errand(agent, asked, slot, shortened(grid, path, cell))
+                yield Errand(agent, asked, nearest, slot, shortened(grid, path, slot))
 
 
 def should_exchange(here: Point, slot: Point, beside: Point, other_slot: Point) -> bool:

@@ -18,12 +18,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from wend.errors import UnknownNameError
 from wend.groups.map_marker import mark_paths
-from wend.groups.routes import REACH, Cells
+from wend.groups.routes import NO_PATH, REACH, Cells
 from wend.kernel import OUT_OF_SPACE, jit
 from wend.kernel.allowance import allow
 from wend.maps.grid import Grid
@@ -37,16 +38,32 @@ MODES = (MOVE, ATTACK_MOVE)
 
 @dataclass(frozen=True)
 class Order:
-    """The answer to an order: where the agent will go."""
+    """The answer to an order: where the agent will go. docs/decisions/011-shared-goals.md says why."""
 
     agent: int
     asked: Point        # the place that the order named
-    goal: Point         # the place it goes to: `asked`, or the nearest that can be reached
+    nearest: Point      # that place, or the nearest to it that the agent can reach
+    goal: Point         # where the agent goes: there, or to a slot near it if that place is another agent's
 
     @property
     def reachable(self) -> bool:
-        """Whether the agent can get to the very place that was asked for."""
-        return self.asked == self.goal
+        """Whether a path leads to the place that was asked for."""
+        return self.asked == self.nearest
+
+    @property
+    def shared(self) -> bool:
+        """Whether the agent got a slot, because another agent has the place."""
+        return self.nearest != self.goal
+
+
+class Errand(NamedTuple):
+    """Where an agent is to be sent, in cells."""
+
+    agent: int
+    asked: int              # the cell that the order named
+    nearest: int            # that cell, or the nearest to it within reach
+    goal: int               # that cell, or a slot near it
+    path: Cells | None = NO_PATH    # the path that its waypoints are on; None: it keeps those that it has
 
 
 @dataclass(frozen=True)

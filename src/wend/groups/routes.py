@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from wend.journal import Journal
 from wend.kernel import NO_CELL, jit
-from wend.kernel.arrays import ahead, allocate, grown, int32
+from wend.kernel.arrays import ahead, allocate, flags, grown, int32
 from wend.maps.terrain import GridTables
 from wend.planners.base import Agents
 
@@ -39,7 +39,9 @@ class Errands(NamedTuple):
     """Where each agent was sent, with spare rows for agents to come."""
 
     asked: Annotated[np.ndarray, int32("agents")]           # the cell that the last order named
-    goal: Annotated[np.ndarray, int32("agents")]            # the cell where the agent wants to be in the end
+    nearest: Annotated[np.ndarray, int32("agents")]         # that cell, or the nearest to it within the agent's reach
+    goal: Annotated[np.ndarray, int32("agents")]            # where the agent wants to be in the end: there, or a slot
+    been_home: Annotated[np.ndarray, flags("agents")]       # it has reached its goal since it got it
     path: Annotated[np.ndarray, int32("agents", "cells")]   # its path; every SPACING-th cell is a waypoint
     length: Annotated[np.ndarray, int32("agents")]          # cells of its path; 0: none, or past the last waypoint
     waypoint: Annotated[np.ndarray, int32("agents")]        # index, on the path, of the waypoint that it heads for
@@ -61,10 +63,22 @@ class Routes:
         return asked
 
     @property
+    def nearest(self) -> Cells:
+        """int32[agents] that cell, or the nearest to it that the agent can reach."""
+        nearest: Cells = self._errands.nearest[: self._agents]
+        return nearest
+
+    @property
     def goal(self) -> Cells:
         """int32[agents] the cell where each agent wants to be in the end."""
         goal: Cells = self._errands.goal[: self._agents]
         return goal
+
+    @property
+    def been_home(self) -> NDArray[np.bool_]:
+        """bool[agents] whether each agent has reached its goal since it got it."""
+        been_home: NDArray[np.bool_] = self._errands.been_home[: self._agents]
+        return been_home
 
     def waypoints(self, agent: int) -> Cells:
         """The waypoints that an agent has still to pass."""
@@ -79,19 +93,25 @@ class Routes:
             self._errands = grown(self._errands, agents=ahead(self._agents, self._agents + 1))
         self._agents += 1
 
-    def aim(self, agent: int, asked: int, goal: int, path: Cells) -> int:
-        """Send an agent to a goal along a path, which counts only if it has a waypoint; return where it heads first."""
-        if path.size > self._errands.path.shape[1]:
+    def aim(self, agent: int, asked: int, nearest: int, goal: int, path: Cells | None) -> int:
+        """Send an agent to a goal along a path, which counts only if it has a waypoint; return where it heads first.
+
+        Without a path (None) it keeps the waypoints that it has.
+        """
+        if path is not None and path.size > self._errands.path.shape[1]:
             self._journal.keep_attribute(self, "_errands")
             self._errands = grown(self._errands, cells=ahead(self._errands.path.shape[1], path.size))
         errands = self._errands
         for array in errands:
             self._journal.keep(array, agent)
-        errands.asked[agent], errands.goal[agent] = asked, goal
-        errands.path[agent, : path.size] = path
-        errands.length[agent] = path.size if path.size > SPACING else 0
-        errands.waypoint[agent] = SPACING
-        return int(path[SPACING]) if path.size > SPACING else goal
+        if goal != errands.goal[agent]:
+            errands.been_home[agent] = False
+        errands.asked[agent], errands.nearest[agent], errands.goal[agent] = asked, nearest, goal
+        if path is not None:
+            errands.path[agent, : path.size] = path
+            errands.length[agent] = path.size if path.size > SPACING else 0
+            errands.waypoint[agent] = SPACING
+        return int(errands.path[agent, errands.waypoint[agent]]) if errands.length[agent] else goal
 
     def advance(self, tables: GridTables, agents: Agents) -> list[int]:
         """Let agents that have come to a waypoint head for the next; return these agents. Mutates: agents.goal.

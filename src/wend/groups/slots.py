@@ -24,7 +24,7 @@ from wend.search.flood import move_distances
 
 Floats = NDArray[np.float64]
 
-_SPARE = 64             # cells to choose from beyond four times as many as are needed
+SPARE = 64              # cells to choose from beyond four times as many as are needed
 _WIDE = 4               # cells; what is narrower is a doorway
 _SET_OUT_MOVES = 16     # moves of a path that say in which direction the group sets out
 _ONE_SIDED = 0.5        # A group has a front if the mean of the unit vectors from the target to its agents is at least
@@ -56,11 +56,9 @@ class _Approach:
         """As many cells around the target as there are agents. Where others are too few, cells in doorways are used,
         then gaps of the chessboard, then taken cells."""
         count = self.starts.size
-        around = move_distances(self.grid, self.target, nearest=4 * count + taken.size + _SPARE)[1]
-        dx, dy = (offsets % 2 for offsets in self._offsets(around, self.target))
-        gap = dx != dy if self.grid.connectivity == 8 else dx + dy > 0    # without diagonals one cell in four is a slot
-        unwanted = 4 * np.isin(around, taken) + 2 * gap + _is_in_a_doorway(self.grid, around)
-        return around[np.argsort(unwanted, kind="stable")][:count]
+        around = move_distances(self.grid, self.target, nearest=4 * count + taken.size + SPARE)[1]
+        unwanted = 4 * np.isin(around, taken) + 2 * is_gap(self.grid, around, self.target)
+        return around[np.argsort(unwanted + is_in_a_doorway(self.grid, around), kind="stable")][:count]
 
     def deal(self, chosen: Cells) -> Cells:
         """The slot of each agent: agents and chosen cells are both lined up in ranks, front first, side by side."""
@@ -78,8 +76,7 @@ class _Approach:
 
     def _offsets(self, cells: NDArray[np.integer], origin: int) -> tuple[Floats, Floats]:
         """Columns and rows from an origin to cells."""
-        width = self.grid.width
-        dx, dy = cells % width - origin % width, cells // width - origin // width
+        dx, dy = _offsets(self.grid, cells, origin)
         return dx.astype(np.float64), dy.astype(np.float64)
 
     def _side(self, behind: int, ahead: int, cells: Cells) -> Floats:
@@ -89,7 +86,21 @@ class _Approach:
         return np.asarray(forward_x * dy - forward_y * dx)
 
 
-def _is_in_a_doorway(grid: Grid, cells: Cells) -> NDArray[np.bool_]:
+def is_gap(grid: Grid, cells: Cells, target: int) -> NDArray[np.bool_]:
+    """Whether each cell is left free between slots, so that agents can pass: one colour of a chessboard.
+
+    Without diagonals three cells in four are left free.
+    """
+    dx, dy = (offsets % 2 for offsets in _offsets(grid, cells, target))
+    return np.asarray(dx != dy if grid.connectivity == 8 else dx + dy > 0)
+
+
+def _offsets(grid: Grid, cells: NDArray[Any], origin: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Columns and rows from an origin to cells."""
+    return cells % grid.width - origin % grid.width, cells // grid.width - origin // grid.width
+
+
+def is_in_a_doorway(grid: Grid, cells: Cells) -> NDArray[np.bool_]:
     """Whether each cell is in, or beside, a doorway: free cells that no free square of _WIDE cells a side covers."""
     y, x = cells // grid.width, cells % grid.width
     top, left = max(int(y.min()) - _WIDE, 0), max(int(x.min()) - _WIDE, 0)

@@ -40,11 +40,14 @@ class Grid:
     """
 
     def __init__(self, passable: ArrayLike, *, connectivity: int = 8, corner_cutting: bool = False) -> None:
-        """Take a boolean array of rows, True where a unit may stand. The array is copied."""
+        """Take an array of rows, True or 1 where a unit may stand, False or 0 elsewhere. The array is copied."""
         try:
-            free = np.array(passable, dtype=np.bool_, order="C")
+            given = np.array(passable)
         except (TypeError, ValueError):
             raise MapError("a map is a non-empty 2-D array of rows, all of the same length") from None
+        if given.dtype.kind not in "biuf" or not ((given == 0) | (given == 1)).all():
+            raise MapError("a map holds True and False, or 1 and 0: True or 1 where a unit may stand")
+        free = given.astype(np.bool_, order="C")
         if free.ndim != 2 or free.size == 0:
             raise MapError(f"a map is a non-empty 2-D array of rows, not an array of shape {free.shape}")
         if free.size > 2**31 - 1:
@@ -264,3 +267,23 @@ class Grid:
         moves = f"{self.connectivity} directions" + (" across corners" if self.corner_cutting else "")
         where = f"{free} passable cells in {parts} component{'' if parts == 1 else 's'}"
         return f"<Grid {self.width}x{self.height}, {where}, {moves}>"
+
+
+class GridView(Grid):
+    """The map of a world: it shows what the world edits, and cannot be edited itself."""
+
+    def __init__(self, grid: Grid) -> None:
+        """Show a grid, with whatever becomes of it."""
+        vars(self).update(vars(grid))
+
+    def block(self, points: Iterable[Point]) -> None:
+        """Refused: a world has to know of its walls."""
+        raise MapError("this map belongs to a world: build walls with world.block(points)")
+
+    def unblock(self, points: Iterable[Point]) -> None:
+        """Refused: a world has to know of its walls."""
+        raise MapError("this map belongs to a world: tear walls down with world.unblock(points)")
+
+    def take_back(self, cells: list[int], free: NDArray[np.bool_]) -> None:
+        """Refused: a world takes back its own edits."""
+        raise MapError("this map belongs to a world, which takes back its own edits")

@@ -279,10 +279,15 @@ class Planner(ABC):
     # Events between two ticks. The state already shows them; a planner forgets what they invalidate, and no more.
 
     def agent_added(self, agent: int) -> None:
-        """An agent was added; its index is the largest so far."""
+        """An agent was added; its index is the largest so far, except where it was teleported."""
 
     def agent_removed(self, agent: int) -> None:
         """An agent left the map."""
+
+    def agent_teleported(self, agent: int) -> None:
+        """An agent was put on another cell. Unless a planner knows better, it forgets the agent and meets it anew."""
+        self.agent_removed(agent)
+        self.agent_added(agent)
 
     def agent_retasked(self, agent: int) -> None:
         """An agent has a new goal."""

@@ -256,6 +256,10 @@ class Cooperative(Planner):
         self._planless.discard(agent)
         self._searches.distances.drop(agent)
 
+    def agent_teleported(self, agent: int) -> None:
+        self._timetable.enter(agent, self.state.agents.cell[agent : agent + 1].copy(), self.state.tick, stays=False)
+        self.agent_retasked(agent)
+
     def agent_retasked(self, agent: int) -> None:
         self._aim(agent)
         if self.state.agents.controlled[agent]:

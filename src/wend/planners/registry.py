@@ -35,6 +35,7 @@ class Algorithm:
     paper: str              # where it comes from
     online: bool | None     # stays within a budget in every tick, the first included; None: nobody has said
     where: str              # module:Class
+    restless: str = ""      # why a crowd that was sent to one place may never come to rest; empty: it does
     preset: Mapping[str, Any] = field(default_factory=dict)     # parameters that make the alias, and cannot be set
     defaults: Mapping[str, Any] = field(default_factory=dict)   # defaults that differ from the class's
 
@@ -68,6 +69,8 @@ class Algorithm:
                 raise UnknownNameError(f"parameter of {self.key}", name, known)
         return self.planner_class()(**{**self.defaults, **self.preset, **parameters})
 
+
+_WANDERS = "in a dense crowd an agent that cannot get to its place walks about, and never waits beside those at home"
 
 _ALGORITHMS = (
     Algorithm(
@@ -138,6 +141,7 @@ _ALGORITHMS = (
         paper=SIGURDSON,
         online=True,
         where="wend.planners.bmaa.bmaa:Bmaa",
+        restless=_WANDERS,
     ),
     Algorithm(
         key="bmaa-c",
@@ -155,6 +159,7 @@ _ALGORITHMS = (
         paper=SIGURDSON,
         online=True,
         where="wend.planners.bmaa.bmaa:Bmaa",
+        restless=_WANDERS,
         preset={"push": False, "flow": "global"},
     ),
     Algorithm(
@@ -164,6 +169,7 @@ _ALGORITHMS = (
         paper=SIGURDSON,
         online=True,
         where="wend.planners.bmaa.bmaa:Bmaa",
+        restless=_WANDERS,
         preset={"push": True, "flow": "global"},
     ),
     Algorithm(

@@ -6,6 +6,7 @@ run as one JSON object. Small things are plain JSON; arrays are little-endian by
     blocked   bits[height * width]          the map at the start, first cell in the highest bit
     moves     uint8[agents, ticks]          the trace's codes; one agent after the other deflates to less than by ticks
     added     int32[agents, 3]              tick, cell, goal
+    jumps     int32[teleports, 3]           tick, agent, cell; by tick
     orders    int32[orders, 3]              tick, agent, goal; by tick
     routes    int32[waypoints, 3]           tick, agent, waypoint, or -1 if the route has none; by tick
     edits     int32[edits, 3]               tick, cell, 1 if blocked else 0; by tick
@@ -64,6 +65,7 @@ def _content(trace: Trace) -> dict[str, Any]:
     cell = trace.grid.cell
     events = sorted(trace.events, key=lambda event: event.tick)     # stable: those of one tick stay in order
     added = {e.agent: (e.tick, cell(*e.data["at"]), cell(*e.data["goal"])) for e in events if e.kind == "added"}
+    jumps = [(e.tick, e.agent, cell(*e.data["to"])) for e in events if e.kind == "teleported" and e.agent is not None]
     orders = [(e.tick, e.agent, cell(*e.data["goal"])) for e in events if e.kind == "ordered" and e.agent is not None]
     routed = {      # only the last of a tick counts
         (e.tick, e.agent): e.data["waypoints"] for e in events if e.kind == "routed" and e.agent is not None
@@ -94,6 +96,7 @@ def _content(trace: Trace) -> dict[str, Any]:
         "blocked": _packed(np.packbits(~trace.grid.passable), "u1"),
         "moves": _packed(trace.moves.T, "u1"),
         "added": _packed([added[agent] for agent in range(trace.agents)], "<i4"),
+        "jumps": _packed(jumps, "<i4"),
         "orders": _packed(orders, "<i4"),
         "routes": _packed(routes, "<i4"),
         "edits": _packed(edits, "<i4"),

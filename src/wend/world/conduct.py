@@ -16,18 +16,27 @@ from wend.planners.base import Planner, State
 from wend.planners.waiting import agent_ahead, is_away
 from wend.world.trace import ABSENT, Wait
 
-STUCK_AFTER_TICKS = 16      # an agent that has waited this long away from its goal is called stuck
+STUCK_AFTER_TICKS = 16      # an agent that has waited this long for its goal is called stuck
 
 _CODE = np.zeros((3, 3), dtype=np.uint8)        # [dy + 1, dx + 1] -> what the trace calls the move
 for _direction, (_dx, _dy) in enumerate(zip(DX, DY, strict=True)):
     _CODE[_dy + 1, _dx + 1] = 1 + _direction
 
 
+# What an agent is doing, for people to see: what `World.agent_state` and `World.states` answer. See docs/world.md.
+STATES = ("absent", "moving", "waiting", "yielding", "stuck", "arrived", "unreachable")
+_ABSENT, _MOVING, _WAITING, _YIELDING, _STUCK, _ARRIVED, _UNREACHABLE = range(len(STATES))
+
+# What happens to an agent in a tick, as bits; what `World.events` answers. See docs/world.md.
+KINDS = ("arrived", "stuck", "unstuck", "unreachable", "reachable")
+_HAS_ARRIVED, _IS_STUCK, _IS_UNSTUCK, _IS_CUT_OFF, _IS_OPENED = (1 << k for k in range(len(KINDS)))
+
+
 @dataclass(frozen=True)
 class AgentState:
     """What an agent is doing, for people to see."""
 
-    name: str               # moving | waiting | yielding | stuck | arrived | unreachable, see `World.agent_state`
+    name: str               # one of STATES
     waits_for: int | None   # the agent that kept it where it is, as far as is known
     waited_ticks: int       # since it last moved
 
@@ -41,36 +50,129 @@ class AgentIntent:
     reason: str                 # why it stayed, or left its path, in a few words; empty if it did neither
 
 
+@dataclass(frozen=True)
+class AgentEvent:
+    """What happened to an agent, or to all that were sent to one place."""
+
+    tick: int                   # the tick in which it happened
+    kind: str                   # one of KINDS, or "settled"
+    agents: tuple[int, ...]     # the agent that it happened to; all of them where they have settled
+    place: Point                # where it stands; for those that have settled, or cannot get there, the place asked for
+
+
 class Conduct(NamedTuple):
     """How each agent has fared, with spare rows for agents to come."""
 
     moved_at: Annotated[np.ndarray, int32("agents")]                    # the tick in which it last moved, or came
-    been_home: Annotated[np.ndarray, flags("agents")]                   # it has reached its goal since the last order
+    previous: Annotated[np.ndarray, int32("agents", fill=NO_CELL)]      # where it stood before the last tick
+    nearer_at: Annotated[np.ndarray, int32("agents")]                   # the tick in which it last came nearer to ...
+    nearer_to: Annotated[np.ndarray, int32("agents", fill=NO_CELL)]     # ... this goal
+    moves_left: Annotated[np.ndarray, int32("agents")]                  # how near it was then, in moves on an empty map
+    is_stuck: Annotated[np.ndarray, flags("agents")]                    # its state was `stuck` after the last tick
+    cut_off: Annotated[np.ndarray, int32("agents", fill=NO_CELL)]       # a cell out of reach, of which that was told
     nobody: Annotated[np.ndarray, int32("agents", fill=NO_AGENT)]       # it waits for none: what a proposal begins with
 
 
+class Sent(NamedTuple):
+    """Where agents were sent, and whether they have been there; see groups/routes.py."""
+
+    asked: np.ndarray       # int32[agents]
+    nearest: np.ndarray     # int32[agents]
+    goal: np.ndarray        # int32[agents]
+    been_home: np.ndarray   # bool[agents]
+
+
 @jit
-def carry_out(width, tick, before, after, goal, cell, occupant, moved_at, been_home, codes):
+def has_waited_long(tick, sent, conduct, agent):
+    """Whether it is long enough since an agent last moved, and since it got its goal, to call it stuck."""
+    since = max(conduct.moved_at[agent], conduct.nearer_at[agent])
+    return conduct.nearer_to[agent] == sent.goal[agent] and tick - since >= STUCK_AFTER_TICKS
+
+
+@jit
+def state_of(tick, agents, sent, conduct, agent):
+    """What an agent is doing, as an index into STATES."""
+    if agents.cell[agent] == NO_CELL:
+        return _ABSENT
+    waited = tick - conduct.moved_at[agent]
+    if agents.controlled[agent]:
+        if agents.cell[agent] == sent.goal[agent]:
+            return _ARRIVED if sent.asked[agent] == sent.nearest[agent] else _UNREACHABLE
+        if sent.been_home[agent]:
+            return _YIELDING
+        if has_waited_long(tick, sent, conduct, agent):
+            return _STUCK
+    return _WAITING if waited > 0 or tick == 0 else _MOVING
+
+
+@jit
+def carry_out(width, tick, before, after, sent, agents, occupant, conduct, codes):
     """Move all agents at once, and note what they did. To do so again changes nothing.
 
     `before` and `after` (int32[agents]) are the cells of all agents before this tick and after it.
-    Mutates: cell, occupant, moved_at, been_home, codes.
+    Mutates: sent.been_home, agents.cell, occupant, conduct, codes.
     """
     for agent in range(before.size):
         if before[agent] != NO_CELL:
             occupant[before[agent]] = NO_AGENT
     for agent in range(before.size):
         here, there = before[agent], after[agent]
+        conduct.previous[agent] = here
         if here == NO_CELL:
             codes[agent] = ABSENT
             continue
         occupant[there] = agent
         codes[agent] = _CODE[there // width - here // width + 1, there % width - here % width + 1]
         if there != here:
-            moved_at[agent] = tick
-        if there == goal[agent]:
-            been_home[agent] = True
-        cell[agent] = there
+            conduct.moved_at[agent] = tick
+        agents.cell[agent] = there
+        goal = sent.goal[agent]
+        moves_left = max(abs(there % width - goal % width), abs(there // width - goal // width))
+        if conduct.nearer_to[agent] != goal or moves_left < conduct.moves_left[agent]:
+            conduct.nearer_to[agent], conduct.moves_left[agent], conduct.nearer_at[agent] = goal, moves_left, tick
+        if there == goal:
+            sent.been_home[agent] = True
+        conduct.is_stuck[agent] = state_of(tick, agents, sent, conduct, agent) == _STUCK
+        conduct.cut_off[agent] = sent.asked[agent] if sent.asked[agent] != sent.nearest[agent] else NO_CELL
+
+
+@jit
+def look(tick, after, sent, agents, conduct, news):
+    """See what will have happened to each agent after a tick that ends on these cells. Mutates: news."""
+    for agent in range(after.size):
+        news[agent] = 0
+        there = after[agent]
+        if there == NO_CELL or not agents.controlled[agent]:
+            continue
+        is_home = there == sent.goal[agent]
+        has_moved = there != agents.cell[agent]
+        is_away = not is_home and not has_moved and not sent.been_home[agent]
+        is_stuck = is_away and has_waited_long(tick, sent, conduct, agent)
+        is_cut_off = sent.asked[agent] != sent.nearest[agent]
+        if is_home and not sent.been_home[agent] and not is_cut_off:
+            news[agent] |= _HAS_ARRIVED
+        if is_stuck and not conduct.is_stuck[agent]:
+            news[agent] |= _IS_STUCK
+        if conduct.is_stuck[agent] and not is_stuck:
+            news[agent] |= _IS_UNSTUCK
+        if is_cut_off and conduct.cut_off[agent] != sent.asked[agent]:
+            news[agent] |= _IS_CUT_OFF
+        if not is_cut_off and conduct.cut_off[agent] == sent.asked[agent]:
+            news[agent] |= _IS_OPENED
+
+
+@jit
+def all_states(tick, agents, sent, conduct, states):
+    """What each agent is doing. Mutates: states (uint8[agents])."""
+    for agent in range(states.size):
+        states[agent] = state_of(tick, agents, sent, conduct, agent)
+
+
+def places_of(width: int, cells: NDArray[np.int32]) -> NDArray[np.int32]:
+    """int32[cells, 2] column and row of each cell, (-1, -1) of NO_CELL."""
+    places = np.stack((cells % width, cells // width), axis=1)
+    places[cells == NO_CELL] = -1
+    return places
 
 
 def explain(planner: Planner, state: State, agent: int, named: int, *, stayed: bool) -> AgentIntent:

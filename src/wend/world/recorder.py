@@ -22,7 +22,7 @@ class Recorder:
     def __init__(self, grid: Grid, *, keeps_trace: bool, keeps_reasons: bool = False) -> None:
         """Begin with this map. Without a trace only the hash is kept; reasons say why agents wait."""
         self._grid = grid.copy()
-        self._keeps_trace = keeps_trace
+        self.keeps_trace = keeps_trace
         self._hash = _joined(b"", grid.digest().encode())
         self._events: list[Event] = []
         self._ticks: list[tuple[NDArray[np.uint8], float, int]] = []    # what each agent did, plan_ms, expansions
@@ -34,7 +34,7 @@ class Recorder:
     def note(self, event: Event) -> None:
         """Something was done to the world between two ticks."""
         self._hash = _joined(self._hash, _TO_JSON.encode([event.tick, event.kind, event.agent, event.data]).encode())
-        if self._keeps_trace:
+        if self.keeps_trace:
             self._events.append(event)
 
     def mark(self) -> tuple[bytes, int]:
@@ -55,7 +55,7 @@ class Recorder:
     ) -> None:
         """A tick was made: what each agent did in it, and what planning took. To note it again changes nothing."""
         self._hash = hash_after
-        if self._keeps_trace:
+        if self.keeps_trace:
             self._ticks[tick - 1 :] = [(codes, plan_ms, expansions)]
 
     def note_waits(self, tick: int, waits: dict[int, Wait]) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from wend.errors import ViolationError
 from wend.kernel import NO_CELL, jit
 from wend.maps.grid import Grid
 from wend.planners.base import Agents
@@ -54,6 +55,27 @@ class Referee:
         return found
 
 
+    def enforced(
+        self, tick: int, agents: Agents, announced: NDArray[np.int32], proposed: NDArray[np.int32], *, raises: bool
+    ) -> tuple[NDArray[np.int32], list[Violation]]:
+        """A joint move that is legal, and all that was wrong with the proposed one; or an error, if there is anything.
+
+        What is left of an illegal one is that the offenders stay where they are.
+        An agent of the program that the planner moved elsewhere moves as announced. Should even that be illegal, it
+        stays too: that all agents stay is always legal, so this comes to an end. Mutates: announced, proposed.
+        """
+        all_found: list[Violation] = []
+        while found := self.judge(tick, agents, announced, proposed):
+            if raises:
+                raise ViolationError(found)
+            all_found += found
+            offenders = np.unique([agent for violation in found for agent in violation.agents])
+            stay = offenders[agents.controlled[offenders] | (proposed[offenders] == announced[offenders])]
+            proposed[offenders] = announced[offenders]
+            proposed[stay] = announced[stay] = agents.cell[stay]
+        return proposed, all_found
+
+
 def judge_trace(trace: Trace, *, at_most: int = 10_000) -> list[Violation]:
     """Judge a whole run again, from its trace alone; the search ends when so many violations are found."""
     grid = trace.grid.copy()
@@ -79,6 +101,10 @@ def judge_trace(trace: Trace, *, at_most: int = 10_000) -> list[Violation]:
             found += judge.judge(tick, nowhere, stand)
         if tick < trace.ticks:
             move = cells[tick + 1].copy()
-            move[[event.agent for event in events.get(tick + 1, ()) if event.kind == "added"]] = NO_CELL
+            for event in reversed(events.get(tick + 1, ())):    # where agents were before what happened after this tick
+                if event.kind == "added":
+                    move[event.agent] = NO_CELL
+                elif event.kind == "teleported":
+                    move[event.agent] = grid.cell(*event.data["at"])
             found += judge.judge(tick + 1, stand, move)
     return found[:at_most]

@@ -34,6 +34,8 @@ MAJOR, MINOR = 1, 2
 WAIT = 0        # codes 1..8 are moves in direction code - 1
 ABSENT = 9      # the agent is not on the map in this tick
 
+_OF_AGENTS = ("added", "removed", "teleported", "ordered", "followed", "routed", "pinned")     # events of one agent
+
 LIMIT_BYTES = 4 * 2**30            # of the file
 _LIMIT_TEXT_BYTES = 256 * 2**20     # of the header and of the events, unpacked
 _MOST = 2**31 - 1                   # ticks, agents, columns, rows
@@ -43,13 +45,20 @@ _DATE = (1980, 1, 1, 0, 0, 0)
 # Every kind of event: the fields that it has beside `tick`, `kind` and `agent`, and what happened.
 EVENTS = {
     "added": (
-        "`at` [x, y], `goal` [x, y], `asked` [x, y], `controlled` bool, `pinned` bool",
-        "an agent enters the map; `controlled`: the planner moves it",
+        "`at` [x, y], `goal` [x, y], `asked` [x, y], `nearest` [x, y], `controlled` bool, `pinned` bool",
+        "an agent enters the map; goals as in `ordered`; `controlled`: the planner moves it",
     ),
     "removed": ("", "it leaves"),
+    "teleported": ("`at` [x, y], `to` [x, y]", "it was taken from one cell and put on another (since 1.2)"),
     "ordered": (
-        "`goal` [x, y], `asked` [x, y]",
-        "it has a new goal; `asked` is what the order named, and differs from `goal` where that place is unreachable",
+        "`goal` [x, y], `asked` [x, y], `nearest` [x, y]",
+        "it has a new goal. `asked` is what the order named. `nearest` is there where the goal is a slot: the place "
+        "near which it is. It is `asked`, or the nearest place to it that can be reached; without it, that is the "
+        "goal itself (since 1.2)",
+    ),
+    "followed": (
+        "`other` int or null",
+        "it follows another agent from now on, or none; `ordered` events say where that leads it (since 1.2)",
     ),
     "group": (
         "`agents` list of int, `target` [x, y], `mode` string",
@@ -138,18 +147,20 @@ class Trace:
         """[ticks + 1, agents] the cell of every agent after every tick.
 
         NO_CELL where it is not on the map, OFF_MAP where a trace that Wend did not make leads it off the map. An agent
-        that leaves after a tick still counts as there after it, and so does one that comes.
+        that leaves after a tick still counts as there after it, and so does one that comes, or is put there.
         """
         if self._cells is None:
             offset = np.zeros(ABSENT + 1, dtype=np.int32)
             offset[1:ABSENT] = [dy * self.grid.width + dx for dx, dy in zip(DX, DY, strict=True)]
             cells = np.full((self.ticks + 1, self.agents), NO_CELL, dtype=np.int32)
-            for agent, added in enumerate(self.events_of("added")):
-                gone = np.flatnonzero(self.moves[added.tick :, agent] == ABSENT)
-                end = added.tick + int(gone[0]) if gone.size else self.ticks
-                steps = offset[self.moves[added.tick : end, agent]]
-                walk = np.cumsum(np.append(self.grid.cell(*added.data["at"]), steps))
-                cells[added.tick : end + 1, agent] = np.where((walk >= 0) & (walk < self.grid.size), walk, OFF_MAP)
+            for event in self.events_of("added", "teleported"):
+                put = event.data["at" if event.kind == "added" else "to"]
+                gone = np.flatnonzero(self.moves[event.tick :, event.agent] == ABSENT)
+                end = event.tick + int(gone[0]) if gone.size else self.ticks
+                steps = offset[self.moves[event.tick : end, event.agent]]
+                walk = np.cumsum(np.append(self.grid.cell(*put), steps))
+                is_on_map = (walk >= 0) & (walk < self.grid.size)
+                cells[event.tick : end + 1, event.agent] = np.where(is_on_map, walk, OFF_MAP)
             self._cells = cells
         return self._cells
 
@@ -292,7 +303,7 @@ def _events(data: bytes, grid: Grid, ticks: int, agents: int, path: str | Path) 
         except (KeyError, TypeError, ValueError, MapError, AttributeError) as error:
             raise FormatError(source, f"{type(error).__name__}: {error}", line=line) from None
         added += event.kind == "added"
-        concerned = event.data["agents"] if event.kind == "group" else [event.agent]
+        concerned = event.data["agents"] if event.kind == "group" else [event.agent, event.data.get("other")]
         if event.kind == "added" and event.agent != added - 1:
             raise FormatError(source, f"agent {added - 1} is to be added here", line=line)
         if not all(agent is None or (type(agent) is int and 0 <= agent < agents) for agent in concerned):
@@ -308,17 +319,18 @@ def _event(data: Any, grid: Grid, ticks: int) -> Event:
     event = Event(_count(data.pop("tick")), str(data.pop("kind")), data.pop("agent", None), data)
     if event.tick > ticks:
         raise ValueError(f"an event in tick {event.tick} of {ticks}")
-    places = [data[key] for key in ("at", "goal", "asked", "target") if key in data]
+    places = [data[key] for key in ("at", "to", "goal", "asked", "nearest", "target") if key in data]
     places += data.get("cells", []) + data.get("waypoints", [])
     for x, y in places:
         grid.cell(_count(x), _count(y))
     needed = {
         "added": {"at", "goal"}, "ordered": {"goal"}, "group": {"agents", "target", "mode"},
+        "teleported": {"at", "to"}, "followed": {"other"},
         "routed": {"waypoints"}, "pinned": {"pinned"}, "blocked": {"cells"}, "unblocked": {"cells"},
     }  # fmt: skip
     if missing := needed.get(event.kind, set()) - data.keys():
         raise ValueError(f"a {event.kind!r} event without {', '.join(sorted(missing))}")
-    if event.kind in ("added", "removed", "ordered", "routed", "pinned") and event.agent is None:
+    if event.kind in _OF_AGENTS and event.agent is None:
         raise ValueError(f"a {event.kind!r} event without agent")
     if event.kind == "group" and not (isinstance(data["agents"], list) and isinstance(data["mode"], str)):
         raise TypeError("a group has a list of agents and a mode")

@@ -15,7 +15,8 @@ which takes it back. Only the planner forgets what it had in mind (liaison.py). 
 interrupts was made as a whole, or not at all. A world belongs to one thread at a time: a call while another one is
 under way is an error at once (calls.py).
 
-The world keeps the clock and sends agents to their goals. Orders to groups are the commander's (groups/commander.py).
+The world keeps the clock. Where agents are sent, and that no two of them have the same goal, is the dispatch's part
+(dispatch.py). docs/world.md describes every call.
 """
 
 from __future__ import annotations
@@ -30,36 +31,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wend import arguments
-from wend.errors import MapError, ParameterError, ViolationError
-from wend.groups.commander import Commander
+from wend.errors import MapError, ParameterError
 from wend.groups.orders import MOVE, Order
-from wend.groups.routes import NO_PATH, Cells, Routes
 from wend.kernel import NO_AGENT, NO_CELL
 from wend.kernel.arrays import ahead, allocate, grown
-from wend.maps.grid import Grid
+from wend.maps.grid import Grid, GridView
+from wend.maps.memory import require_memory
 from wend.maps.terrain import Point
 from wend.planners import registry
 from wend.planners.base import Agents, Budget, Planner, Proposal, State
 from wend.problems.problem import Problem
 from wend.rules import Violation
 from wend.world.calls import Calls
-from wend.world.conduct import (
-    STUCK_AFTER_TICKS,
-    AgentIntent,
-    AgentState,
-    Conduct,
-    carry_out,
-    explain,
-    is_any_away,
-    waits_of,
-)
+from wend.world.conduct import AgentEvent, Conduct, carry_out, look, waits_of
+from wend.world.dispatch import Dispatch, destination
+from wend.world.events import SETTLED, Listeners, events_of
 from wend.world.liaison import Liaison
+from wend.world.outlook import Outlook
 from wend.world.recorder import Recorder
 from wend.world.referee import Referee
 from wend.world.trace import WAIT, Event, Trace
 
 
-class World:
+class World(Outlook):
     """Many agents on one map, and the clock that they move by."""
 
     def __init__(
@@ -86,24 +80,28 @@ class World:
         keeps_trace, keeps_reasons = arguments.flag(record, "record"), arguments.flag(record_reasons, "record_reasons")
         if keeps_reasons and not keeps_trace:
             raise ParameterError("record_reasons keeps reasons in the trace, and record=False keeps no trace")
-        self.grid = grid.copy()
+        require_memory(grid.width, grid.height, source="World", in_world=True)
+        self._grid = grid.copy()
+        self.grid = GridView(self._grid)                        # the map as it is now; `block` and `unblock` edit it
         self.planner = registry.create(planner) if isinstance(planner, str) else planner
         self.violations: list[Violation] = []
         self.expansions = 0                                     # nodes that the planner expanded so far
         self._on_violation = on_violation
         self._calls = Calls()
-        journal = self._calls.journal
         self._agent_rows = allocate(Agents, agents=0)           # those of the state, and spare rows for agents to come
         self._conduct = allocate(Conduct, agents=0)
         self._waits_for = self._conduct.nobody                  # the agent in the way of each, as the planner last said
-        self._routes = Routes(journal)                           # where each agent was sent, and its waypoints
         self._announced: dict[int, int] = {}                    # where the program moves its own agents in this tick
-        self._recorder = Recorder(self.grid, keeps_trace=keeps_trace, keeps_reasons=keeps_reasons)
+        self._idle_ticks = 0                                    # ticks in a row in which no agent moved
+        self._stalled_ticks = 0                                 # ... although the planner had budget to spare
+        self._events: list[AgentEvent] = []                     # of the last tick
+        self._listeners = Listeners()
+        self._recorder = Recorder(self._grid, keeps_trace=keeps_trace, keeps_reasons=keeps_reasons)
         self._referee = Referee(self.grid)
         occupant = np.full(self.grid.size, NO_AGENT, dtype=np.int32)
         self.state = State(self.grid, self._agent_rows, occupant)
-        self._commander = Commander(self.state, self._routes, journal)
-        self._liaison = Liaison(self.planner, self.state, self.seed, journal)
+        self._liaison = Liaison(self.planner, self.state, self.seed, self._calls.journal)
+        self._dispatch = Dispatch(self.state, self.planner, self._liaison, self._note, self._calls.journal)
 
     @classmethod
     def from_problem(cls, problem: Problem, planner: Planner | str, **options: Any) -> World:
@@ -121,22 +119,21 @@ class World:
         with self._calls as journal:
             is_controlled, is_pinned = arguments.flag(controlled, "controlled"), arguments.flag(pinned, "pinned")
             cell, agent = self._vacant_cell(at, "at"), self.agents
-            here = self.grid.xy(cell)
-            asked, aim = self._within_reach(here, here if goal is None else goal)
+            asked = cell if goal is None else self.grid.cell_at(goal, "goal")
             for owner, name in ((self, "_agent_rows"), (self, "_conduct"), (self.state, "agents")):
                 journal.keep_attribute(owner, name)
             if agent == self._agent_rows.cell.size:
                 rows = ahead(agent, agent + 1)
                 self._agent_rows = grown(self._agent_rows, agents=rows)
                 self._conduct = grown(self._conduct, agents=rows)
-            self._routes.add_agent()
             journal.keep(self.state.occupant, cell)
             self.state.agents = agents = self._first_agents(agent + 1)
             agents.cell[agent], agents.controlled[agent], agents.pinned[agent] = cell, is_controlled, is_pinned
             self.state.occupant[cell] = agent
-            self._conduct.moved_at[agent] = self.ticks
-            self._aim(agent, asked, aim, NO_PATH)
-            self._note("added", agent, at=here, goal=aim, asked=asked, controlled=is_controlled, pinned=is_pinned)
+            self._conduct.moved_at[agent] = self._conduct.nearer_at[agent] = self.ticks
+            self._conduct.previous[agent] = cell
+            where = destination(self._dispatch.introduce(agent, asked))
+            self._note("added", agent, at=self.grid.xy(cell), **where, controlled=is_controlled, pinned=is_pinned)
             self._liaison.tell(self.planner.agent_added, agent)
         return agent
 
@@ -151,20 +148,57 @@ class World:
             self.state.occupant[cell] = NO_AGENT
             self.state.agents.cell[agent] = NO_CELL
             self._announced.pop(agent, None)
-            self._commander.drop(agent)
             self._note("removed", agent)
             self._liaison.tell(self.planner.agent_removed, agent)
+            self._dispatch.dismiss(agent, cell)
+
+    def teleport(self, agent: int, to: Point) -> None:
+        """Put an agent on another free cell, from which it goes on to its goal. An announced move of it is cancelled.
+
+        If it was sent there with a group, it goes on alone.
+        """
+        with self._calls as journal:
+            agent = self._present(agent)
+            here = int(self.state.agents.cell[agent])
+            if self.grid.cell_at(to, "to") == here:
+                return
+            cell = self._vacant_cell(to, "to")
+            for array, where in (
+                (self.state.occupant, here), (self.state.occupant, cell), (self.state.agents.cell, agent),
+                (self._conduct.moved_at, agent), (self._conduct.previous, agent),
+            ):  # fmt: skip
+                journal.keep(array, where)
+            journal.keep_item(self._announced, agent)
+            self._announced.pop(agent, None)
+            self.state.occupant[here], self.state.occupant[cell] = NO_AGENT, agent
+            self.state.agents.cell[agent] = self._conduct.previous[agent] = cell
+            self._conduct.moved_at[agent] = self.ticks
+            self._note("teleported", agent, at=self.grid.xy(here), to=self.grid.xy(cell))
+            self._liaison.tell(self.planner.agent_teleported, agent)
+            self._dispatch.after_teleport(agent, here)
 
     def order(self, agent: int, goal: Point) -> Order:
-        """Send an agent to a place, or to the nearest place it can reach; the answer says which.
+        """Send an agent to a place; the answer says where it will be.
 
-        Giving the same order again changes nothing and costs nothing.
+        That is the nearest place it can reach, or a slot near it if that is another agent's. Giving the same order
+        again changes nothing and costs nothing.
         """
         with self._calls:
-            agent = self._present(agent)
-            asked, aim = self._within_reach(self.position(agent), goal)
-            self._commander.drop(agent)
-            return self._send(agent, asked, aim)
+            return self._dispatch.order(self._present(agent), self.grid.cell_at(goal, "goal"))
+
+    def follow(self, agent: int, other: int) -> Order:
+        """Let an agent follow another, until it gets another order: its goal is a place beside the other.
+
+        When the other one has moved, its follower gets another goal before the next tick. When the other one leaves the
+        map, the follower keeps the goal that it has. The answer says where it goes now.
+        """
+        with self._calls:
+            agent, other = self._present(agent), self._present(other, "other")
+            if agent == other:
+                raise ParameterError(f"agent {agent} cannot follow itself")
+            if not self.state.agents.controlled[agent]:
+                raise ParameterError(f"agent {agent} is moved by the program, and follows no other")
+            return self._dispatch.follow(agent, other)
 
     def order_group(self, agents: Iterable[int], target: Point, mode: str = MOVE) -> list[Order]:
         """Send a group to a place: each agent gets a slot of its own near it, and a path there, planned at once.
@@ -176,12 +210,7 @@ class World:
         given = arguments.series(agents, "agents", "agents")        # before the call: it may add them as it is read
         with self._calls:
             members = [self._present(agent, f"agents[{k}]") for k, agent in enumerate(given)]
-            target = self.grid.xy(self.grid.cell_at(target, "target"))
-            if errands := self._commander.order(members, target, mode):
-                self._note("group", agents=sorted(members), target=target, mode=mode)
-            for errand in errands:
-                self._send(*errand)
-            return [self._commander.answer(agent) for agent in members]
+            return self._dispatch.order_group(members, self.grid.xy(self.grid.cell_at(target, "target")), mode)
 
     def pin(self, agent: int, pinned: bool = True) -> None:
         """Say that no other agent may push this one off its goal, or that they may again."""
@@ -250,13 +279,10 @@ class World:
             self._liaison.rejoin()
             agents, conduct, count = self.state.agents, self._conduct, self.agents
 
-            # 1. Agents that have come to a waypoint head for the next; those that cannot get to their slots exchange
-            # them.
-            if self._commander.has_orders:
-                for agent in self._commander.advance():
-                    self._liaison.tell(self.planner.agent_retasked, agent)
-                for errand in self._commander.settle(self.ticks - conduct.moved_at[:count]):
-                    self._send(*errand)
+            # 1. Agents whose orders depend on what the others do are sent on.
+            has_left = ~agents.controlled & (conduct.previous[:count] != agents.cell) & (agents.cell != NO_CELL)
+            waited, held_up = (self.ticks - since[:count] for since in (conduct.moved_at, conduct.nearer_at))
+            self._dispatch.before_tick(waited, held_up, conduct.previous[:count][has_left].tolist())
 
             # 2. All agents stay, except those that the program moves.
             before = announced = agents.cell.copy()
@@ -271,13 +297,24 @@ class World:
             plan_ms = (time.perf_counter() - began) * 1000
 
             # 4. The referee judges.
-            after, found = self._judged(announced, proposal.next_cell)
+            raises = self._on_violation == "raise"
+            after, found = self._referee.enforced(self.ticks + 1, agents, announced, proposal.next_cell, raises=raises)
 
             # 5. The tick is decided: the agents move, and the clock with them; what happened is written down.
             spent = allowance.spent
             record = self.ticks + 1, self._recorder.hash_with(after), np.empty(count, np.uint8), plan_ms, spent
-            journal.decide(self._make, before, after, proposal.waits_for, found, self.expansions + spent, record)
+            is_idle = bool((before == after).all())
+            aftermath = {
+                "_waits_for": proposal.waits_for,
+                "expansions": self.expansions + spent,
+                "violations": self.violations + found if found else self.violations,
+                "_idle_ticks": self._idle_ticks + 1 if is_idle else 0,
+                "_stalled_ticks": self._stalled_ticks + int(allowance.slice() > 0) if is_idle else 0,
+                "_events": self._see(after),
+            }
+            journal.decide(self._make, before, after, aftermath, record)
             journal.settle()
+        self._listeners.tell(self._events)
 
     def run(
         self,
@@ -285,19 +322,24 @@ class World:
         max_ticks: int | None = None,
         time_limit_s: float | None = None,
         max_expansions: int | None = None,
+        stuck_ticks: int | None = 256,
         budget: int | None = None,
         budget_ms: float | None = None,
         progress: Callable[[World], None] | None = None,
     ) -> str:
-        """Tick until all agents are home or a limit is hit; return `done`, `max-ticks`, `time-limit` or `expansions`.
+        """Tick until the agents have come to rest or a limit is hit; return why.
+
+        `done`: all agents are on their goals. `quiet`: they are, but some of these are only the nearest places that
+        could be reached. `stuck`: an agent is not, and in `stuck_ticks` ticks none has moved although the planner had
+        budget to spare; with None a run is never stuck. `max-ticks`, `time-limit`, `expansions`: a limit was hit.
 
         `time_limit_s` counts the time spent in ticks, `max_expansions` the nodes expanded, both in this run; the
         budgets are per tick. `progress` is called after each tick.
         """
-        if max_ticks is not None:
-            max_ticks = arguments.whole(max_ticks, "max_ticks", low=0)
-        if max_expansions is not None:
-            max_expansions = arguments.whole(max_expansions, "max_expansions", low=0)
+        limits = (("max_ticks", max_ticks), ("max_expansions", max_expansions), ("stuck_ticks", stuck_ticks))
+        max_ticks, max_expansions, stuck_ticks = (
+            None if limit is None else arguments.whole(limit, name, low=0) for name, limit in limits
+        )
         if time_limit_s is not None:
             time_limit_s = arguments.number(time_limit_s, "time_limit_s", low=0)
         arguments.function(progress, "progress")
@@ -306,6 +348,8 @@ class World:
             raise ParameterError("a run needs a limit, such as max_ticks: some problems are never solved")
         first_tick, first_expansions, spent_s = self.ticks, self.expansions, 0.0
         while not self.all_home():
+            if stuck_ticks is not None and min(self._stalled_ticks, self.ticks - first_tick) >= stuck_ticks:
+                return "stuck"
             if max_ticks is not None and self.ticks - first_tick >= max_ticks:
                 return "max-ticks"
             if time_limit_s is not None and spent_s >= time_limit_s:
@@ -317,67 +361,9 @@ class World:
             spent_s += time.perf_counter() - began
             if progress is not None:
                 progress(self)
-        return "done"
+        return "quiet" if (self.states() == "unreachable").any() else "done"
 
-    # --- what can be seen ------------------------------------------------------------------------------------------
-
-    @property
-    def ticks(self) -> int:
-        """Ticks made so far."""
-        return self.state.tick
-
-    @property
-    def agents(self) -> int:
-        """Agents that there ever were; the next one gets this index."""
-        return int(self.state.agents.cell.size)
-
-    def position(self, agent: int) -> Point:
-        """Where an agent stands."""
-        return self.grid.xy(int(self.state.agents.cell[self._present(agent)]))
-
-    def goal(self, agent: int) -> Point:
-        """Where an agent wants to be in the end; `state.agents.goal` may be a waypoint on its route there."""
-        return self.grid.xy(int(self._routes.goal[self._present(agent)]))
-
-    def waypoints(self, agent: int) -> list[Point]:
-        """The places that an agent under a group order has still to pass before it heads for its slot."""
-        return [self.grid.xy(cell) for cell in self._routes.waypoints(self._present(agent)).tolist()]
-
-    def home_count(self) -> int:
-        """How many of the planner's agents stand on their goals."""
-        agents = self.state.agents
-        return int(((agents.cell == self._routes.goal) & agents.controlled).sum())
-
-    def all_home(self) -> bool:
-        """Whether all of the planner's agents stand on their goals."""
-        return not is_any_away(self.state.agents, self._routes.goal)
-
-    def agent_state(self, agent: int) -> AgentState:
-        """What an agent is doing, and whom it waits for."""
-        agent = self._present(agent)
-        is_controlled = bool(self.state.agents.controlled[agent])
-        cell, asked, goal = self.state.agents.cell[agent], self._routes.asked[agent], self._routes.goal[agent]
-        waited = self.ticks - int(self._conduct.moved_at[agent])
-        if is_controlled and cell == goal:
-            name = "arrived" if asked == goal else "unreachable"
-        elif is_controlled and self._conduct.been_home[agent]:
-            name = "yielding"
-        elif waited >= STUCK_AFTER_TICKS:
-            name = "stuck"
-        else:
-            name = "waiting" if waited or self.ticks == 0 else "moving"
-        named = self._named(agent)
-        if named == NO_AGENT and waited and name in ("waiting", "yielding", "stuck"):
-            return AgentState(name, self.intent(agent).waits_for, waited)
-        return AgentState(name, None if named == NO_AGENT else named, waited)
-
-    def intent(self, agent: int) -> AgentIntent:
-        """What an agent is about to do, as far as the planner knows: its path ahead, whom it waits for, and why."""
-        with self._calls:
-            agent = self._present(agent)
-            self._liaison.rejoin()
-            stayed = self.ticks > self._conduct.moved_at[agent]
-            return explain(self.planner, self.state, agent, self._named(agent), stayed=bool(stayed))
+    # --- what can be seen, besides what outlook.py shows --------------------------------------------------------------
 
     def state_hash(self) -> str:
         """A hash of everything that happened so far: map, orders, edits and every position of every tick."""
@@ -387,6 +373,8 @@ class World:
     def trace(self, **meta: Any) -> Trace:
         """What happened so far, with whatever is to be remembered about it."""
         with self._calls:
+            if not self._recorder.keeps_trace:
+                raise ParameterError("this world keeps no trace: make it without record=False")
             return self._recorder.trace(self.agents, {"counters": self.planner.counters(), **meta})
 
     def __repr__(self) -> str:
@@ -408,17 +396,6 @@ class World:
 
     # --- behind the scenes -----------------------------------------------------------------------------------------
 
-    def _present(self, agent: int, name: str = "agent") -> int:
-        if type(agent) is not int:
-            agent = arguments.whole(agent, name)
-        if not 0 <= agent < self.agents or self.state.agents.cell[agent] == NO_CELL:
-            raise ParameterError(f"there is no agent {agent} on the map")
-        return agent
-
-    def _named(self, agent: int) -> int:
-        """The agent in the way of another, as the last proposal had it, or NO_AGENT."""
-        return int(self._waits_for[agent]) if agent < self._waits_for.size else NO_AGENT
-
     def _vacant_cell(self, point: Point, name: str) -> int:
         cell = self.grid.free_cell(point, name)
         if self.state.occupant[cell] != NO_AGENT:
@@ -431,96 +408,46 @@ class World:
         """The rows of the first so many agents."""
         return Agents(*(array[:count] for array in self._agent_rows))
 
-    def _within_reach(self, here: Point, goal: Point) -> tuple[Point, Point]:
-        """A place that an order named, and the nearest one to it that an agent who stands here can reach."""
-        asked = self.grid.xy(self.grid.cell_at(goal, "goal"))
-        return asked, self.grid.nearest_reachable(here, asked)
-
-    def _aim(self, agent: int, asked: Point, goal: Point, path: Cells) -> None:
-        """Let an agent head for a goal, by the waypoints of a path if it has any."""
-        asked_cell, goal_cell = self.grid.cell(*asked), self.grid.cell(*goal)
-        self._calls.journal.keep(self.state.agents.goal, agent)
-        self.state.agents.goal[agent] = self._routes.aim(agent, asked_cell, goal_cell, path)
-
-    def _send(self, agent: int, asked: Point, goal: Point, path: Cells = NO_PATH) -> Order:
-        """Give an agent another goal or another route to it; write down what is new, and tell the planner."""
-        before, route, heading = self._commander.answer(agent), self.waypoints(agent), self.state.agents.goal[agent]
-        self._aim(agent, asked, goal, path)
-        order, new_route = Order(agent, asked, goal), self.waypoints(agent)
-        if order != before:
-            self._note("ordered", agent, goal=goal, asked=asked)
-        if goal != before.goal:
-            self._calls.journal.keep(self._conduct.been_home, agent)
-            self._conduct.been_home[agent] = False
-        if new_route != route:
-            self._note("routed", agent, waypoints=new_route)
-        if self.state.agents.goal[agent] != heading:
-            self._liaison.tell(self.planner.agent_retasked, agent)
-        return order
-
     def _edit(self, kind: str, cells: list[int]) -> None:
         """Change the map, tell the planner, and send the agents whom the change concerns to where they can get now."""
         if not cells:
             return
         points = [self.grid.xy(cell) for cell in cells]
-        self._calls.journal.on_failure(self.grid.take_back, cells, self.grid.free[cells])
-        (self.grid.block if kind == "blocked" else self.grid.unblock)(points)
+        self._dispatch.before_edit()
+        self._calls.journal.on_failure(self._grid.take_back, cells, self.grid.free[cells])
+        (self._grid.block if kind == "blocked" else self._grid.unblock)(points)
         self._note(kind, cells=points)
         self._liaison.tell(self.planner.cells_changed, np.array(cells, dtype=np.int32))
-        agents, asked, goal = self.state.agents, self._routes.asked, self._routes.goal
-        here, component = self.grid.component[agents.cell], self.grid.component
-        is_cut_off = component[goal] != here
-        is_opened = (asked != goal) & (component[asked] == here)
-        misled = np.flatnonzero((is_cut_off | is_opened) & (agents.cell != NO_CELL) & agents.controlled).tolist()
-        for agent in misled:
-            if not self._commander.leads(agent):
-                self._send(agent, *self._within_reach(self.position(agent), self.grid.xy(int(asked[agent]))))
-        for errand in self._commander.edit(misled):
-            self._send(*errand)
+        self._dispatch.after_edit()
 
-    def _judged(
-        self, announced: NDArray[np.int32], proposed: NDArray[np.int32]
-    ) -> tuple[NDArray[np.int32], list[Violation]]:
-        """The proposal if it is legal; else an error, or what is left of it when the offenders stay where they are.
-
-        With it comes the list of all violations so far.
-
-        An agent of the program that the planner moved elsewhere moves as announced. Should even that be illegal, it
-        stays too: that all agents stay is always legal, so this comes to an end. Mutates: announced, proposed.
-        """
-        agents, all_found = self.state.agents, self.violations
-        while found := self._referee.judge(self.ticks + 1, agents, announced, proposed):
-            if self._on_violation == "raise":
-                raise ViolationError(found)
-            all_found = all_found + found
-            offenders = np.unique([agent for violation in found for agent in violation.agents])
-            stay = offenders[agents.controlled[offenders] | (proposed[offenders] == announced[offenders])]
-            proposed[offenders] = announced[offenders]
-            proposed[stay] = announced[stay] = agents.cell[stay]
-        return proposed, all_found
+    def _see(self, after: NDArray[np.int32]) -> list[AgentEvent]:
+        """What will have happened to the agents after a tick that ends on these cells."""
+        tick, sent, news = self.ticks + 1, self._sent(), np.empty(after.size, dtype=np.uint8)
+        look(tick, after, sent, self.state.agents, self._conduct, news)
+        settled = [
+            AgentEvent(tick, SETTLED, tuple(members), self.grid.xy(place))
+            for place, members in self._dispatch.settled_at(after).items()
+            if members
+        ]
+        return events_of(tick, self.grid, after, sent, news) + settled
 
     def _make(
         self,
         before: NDArray[np.int32],
         after: NDArray[np.int32],
-        waits_for: NDArray[np.int32],
-        violations: list[Violation],
-        expansions: int,
+        aftermath: dict[str, Any],
         record: tuple[int, bytes, NDArray[np.uint8], float, int],
     ) -> None:
-        """Make a tick that is decided, up to this state and with this record of it. To do so again changes nothing."""
+        """Make a tick that is decided, with these attributes and this record. To do so again changes nothing."""
         tick, _, codes, _, _ = record
-        carry_out(
-            self.grid.width, tick, before, after, self._routes.goal,
-            self.state.agents.cell, self.state.occupant, self._conduct.moved_at, self._conduct.been_home, codes,
-        )  # fmt: skip
-        self._waits_for = waits_for
-        self.expansions = expansions
-        self.violations = violations
+        width, agents, occupant = self.grid.width, self.state.agents, self.state.occupant
+        carry_out(width, tick, before, after, self._sent(), agents, occupant, self._conduct, codes)
+        self._dispatch.forget_settled(after)
+        vars(self).update(aftermath)
         self._announced.clear()
         self.state.tick = tick
         if self._recorder.keeps_reasons:
-            self._recorder.note_waits(tick, waits_of(self.planner, self.state, waits_for, codes == WAIT))
+            self._recorder.note_waits(tick, waits_of(self.planner, self.state, self._waits_for, codes == WAIT))
         self._recorder.note_tick(*record)
 
     def _note(self, kind: str, agent: int | None = None, **data: Any) -> None:
@@ -542,5 +469,6 @@ def warm_up(planner: Planner | str) -> float:
     world.block([(3, 0)])
     world.unblock([(3, 0)])
     world.order(0, (5, 0))
+    world.order(1, (5, 0))
     world.run(max_ticks=20)
     return time.perf_counter() - began

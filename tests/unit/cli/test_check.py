@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wend import Trace
+from wend import Trace, World, mapgen
 
 
 def test_check_judges_runs_and_foreign_plans(wend, tmp_path) -> None:
@@ -66,3 +66,41 @@ def test_the_agents_of_a_mapf_scenario_move_in_four_directions(wend, tmp_path) -
     words = ("--agents", 1, "--json", "--algorithm", "lra")
     assert wend("solve", "a.map", "--scen", "a-random-1.scen", *words).json["makespan"] == 2
     assert wend("solve", "a.map", "--scen", "a.scen", *words).json["makespan"] == 1
+
+
+def test_two_runs_are_compared_up_to_the_first_tick_and_agent_that_differ(wend, tmp_path) -> None:
+    def run(name: str, *, order_at: int | None = None, stay_at: int | None = None, ticks: int = 12) -> None:
+        world = World(mapgen.open_map(width=12, height=9), "lra")
+        for x in range(3):
+            world.add((x, 0), (x, 8))
+        for tick in range(ticks):
+            if tick == order_at:
+                world.order(1, (9, 4))
+            world.tick()
+        trace = world.trace()
+        if stay_at is not None:
+            trace.moves[stay_at - 1, 2] = 0
+        trace.save(tmp_path / name)
+
+    run("a.wend")
+    run("same.wend")
+    same = wend("check", "a.wend", "same.wend")
+    assert (same.code, same.out) == (0, "")
+    assert "the same, 3 agents, 12 ticks" in same.err
+    assert wend("check", "a.wend", "same.wend", "--json").json["same"] is True
+
+    run("ordered.wend", order_at=5)
+    found = wend("check", "a.wend", "ordered.wend")
+    assert found.code == 1
+    assert found.out.startswith("tick 5: after it, nothing more in the one, agent 1 ordered")
+    run("stays.wend", stay_at=4)
+    stays = wend("check", "a.wend", "stays.wend").out
+    assert stays == "tick 4: agent 2 at (2, 3) goes S in the one, waits in the other\n"
+    answer = wend("check", "ordered.wend", "stays.wend", "--json").json["first_difference"]
+    assert (answer["tick"], answer["agent"]) == (4, 2)
+    run("shorter.wend", ticks=9)
+    assert "one run has 12 ticks, the other 9" in wend("check", "a.wend", "shorter.wend").out
+    World(mapgen.open_map(width=5, height=5), "lra").trace().save(tmp_path / "elsewhere.wend")
+    assert wend("check", "a.wend", "elsewhere.wend").out == "tick 0: the maps, or their rules, differ from the start\n"
+    (tmp_path / "junk.wend").write_text("junk")
+    assert wend("check", "a.wend", "junk.wend").code == 2

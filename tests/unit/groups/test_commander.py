@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from wend import Grid, Order
-from wend.groups.commander import EXCHANGE_AFTER_TICKS, SETTLE_AFTER_TICKS, Commander, Errand, should_exchange
+from wend.groups.claims import Claims
+from wend.groups.commander import EXCHANGE_AFTER_TICKS, SETTLE_AFTER_TICKS, Commander, should_exchange
+from wend.groups.orders import Errand
 from wend.groups.routes import Routes
 from wend.journal import Journal
 from wend.kernel.arrays import allocate
@@ -22,25 +24,33 @@ class Field:
         agents = allocate(Agents, agents=len(places))
         occupant = np.full(grid.size, -1, dtype=np.int32)
         self.state, self.routes = State(grid, agents, occupant), Routes(Journal())
-        self.commander = Commander(self.state, self.routes, Journal())
+        self.claims = Claims(self.state, self.routes, Journal())
+        self.commander = Commander(self.state, self.routes, self.claims, Journal())
         for agent, place in enumerate(places):
             self.routes.add_agent()
             agents.cell[agent], agents.controlled[agent] = grid.cell(*place), True
             occupant[agents.cell[agent]] = agent
-            self.send([Errand(agent, place, place)])
+            self.claims.enter(agent, agents.cell[agent], agents.cell[agent])
+            self.send([self.errand(agent, place)])
 
     def send(self, errands: Iterable[Errand]) -> list[Order]:
-        sent, cell = [], self.state.grid.cell
-        for agent, asked, goal, path in errands:
-            self.state.agents.goal[agent] = self.routes.aim(agent, cell(*asked), cell(*goal), path)
-            sent.append(Order(agent, asked, goal))
+        sent, xy = [], self.state.grid.xy
+        for errand in errands:
+            self.claims.leave(errand.agent)
+            self.claims.enter(errand.agent, errand.nearest, errand.goal)
+            self.state.agents.goal[errand.agent] = self.routes.aim(*errand)
+            sent.append(Order(errand.agent, xy(errand.asked), xy(errand.nearest), xy(errand.goal)))
         return sent
+
+    def errand(self, agent: int, goal: Point, target: Point | None = None) -> Errand:
+        asked = self.state.grid.cell(*(target or goal))
+        return Errand(agent, asked, asked, self.state.grid.cell(*goal))
 
     def order(self, members: list[int], target: Point) -> list[Order]:
         return self.send(self.commander.order(members, target, "move"))
 
     def settle(self, *waited: int) -> list[Order]:
-        return self.send(self.commander.settle(np.array(waited, dtype=np.int32)))
+        return self.send(self.commander.settle(*np.array([waited, (0,) * len(waited)], dtype=np.int32)))
 
 
 @pytest.mark.small
@@ -48,7 +58,7 @@ def test_an_order_sends_everyone_once() -> None:
     field = Field(mapgen.open_map(width=40, height=9), [(1, 2), (1, 4), (1, 6)])
     orders = field.order([2, 0, 1], (30, 4))
     assert [order.agent for order in orders] == [0, 1, 2]
-    assert [field.commander.answer(agent) for agent in range(3)] == orders
+    assert [field.state.grid.xy(int(cell)) for cell in field.routes.goal] == [order.goal for order in orders]
     assert all(field.commander.leads(agent) and field.routes.waypoints(agent).size for agent in range(3))
     assert field.order([0, 1, 2], (30, 4)) == []
     assert field.order([], (30, 4)) == []
@@ -80,12 +90,16 @@ def test_an_edit_gives_new_paths_to_those_whose_paths_it_cuts() -> None:
 def test_agents_that_wait_exchange_slots_or_settle_nearby() -> None:
     field = Field(mapgen.open_map(width=20, height=1), [(3, 0), (4, 0)])
     field.order([0, 1], (5, 0))
-    field.send([Errand(0, (6, 0), (6, 0)), Errand(1, (4, 0), (4, 0))])
+    field.send([field.errand(0, (6, 0), (5, 0)), field.errand(1, (4, 0), (5, 0))])
+
+    def goal(agent: int, x: int) -> Order:
+        return Order(agent, (5, 0), (5, 0), (x, 0))
+
     assert field.settle(EXCHANGE_AFTER_TICKS - 1, 0) == []
-    assert field.settle(EXCHANGE_AFTER_TICKS, 0) == [Order(0, (4, 0), (4, 0)), Order(1, (6, 0), (6, 0))]
+    assert field.settle(EXCHANGE_AFTER_TICKS, 0) == [goal(0, 4), goal(1, 6)]
     assert field.settle(EXCHANGE_AFTER_TICKS, 0) == []
-    assert field.settle(SETTLE_AFTER_TICKS, 0) == [Order(0, (3, 0), (3, 0))]
-    assert field.settle(0, SETTLE_AFTER_TICKS) == [Order(1, (4, 0), (4, 0))]
+    assert field.settle(SETTLE_AFTER_TICKS, 0) == [goal(0, 3)]
+    assert field.settle(0, SETTLE_AFTER_TICKS) == [goal(1, 4)]
     assert field.settle(SETTLE_AFTER_TICKS, SETTLE_AFTER_TICKS) == []
 
 

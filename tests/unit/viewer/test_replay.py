@@ -82,7 +82,7 @@ def eventful() -> Trace:
 
 
 def random_walk(seed: int, ticks: int, agents: int) -> Trace:
-    """Agents that wander and ignore each other; some enter late, some leave, goals and walls change."""
+    """Agents that wander and ignore each other; some enter late, some leave or jump, goals and walls change."""
     rng = np.random.default_rng(seed)
     grid = Grid(rng.random((12, 17)) > 0.1)
     free = grid.free_cells()
@@ -95,6 +95,10 @@ def random_walk(seed: int, ticks: int, agents: int) -> Trace:
         events.append(added(enters, agent, start, goal))
         x, y = start
         for tick in range(enters, leaves):
+            if rng.random() < 0.02:
+                there = grid.xy(int(rng.choice(free)))
+                events.append(Event(tick, "teleported", agent, {"at": [x, y], "to": list(there)}))
+                x, y = there
             code = int(rng.integers(0, 9))
             x1, y1 = (x, y) if code == WAIT else (x + DX[code - 1], y + DY[code - 1])
             if not (0 <= x1 < grid.width and 0 <= y1 < grid.height):
@@ -137,6 +141,7 @@ def test_the_run_can_be_read_back(eventful: Trace, tmp_path: Path) -> None:
     assert (eventful.moves == page.array("moves", "u1", 2, 5).T).all()
     assert page.array("added", "<i4", 2, 3).tolist() == [[0, 0, 6], [2, 11, 3]]
     assert page.array("orders", "<i4", -1, 3).tolist() == [[4, 1, 8]]
+    assert page.array("jumps", "<i4", -1, 3).tolist() == []
     assert page.array("edits", "<i4", -1, 3).tolist() == [[1, 0, 1], [1, 4, 1], [3, 4, 0], [3, 9, 0]]
     assert content["meta"] == {"algorithm": "bmaa", "seed": "3"}
 

@@ -40,6 +40,8 @@ def busy_world(planner: Planner | str = "lra") -> World:
     world.add((9, 0), controlled=False)
     world.remove(4)
     world.order_group([0, 1], (8, 3))
+    world.order(5, (8, 3))
+    world.follow(3, 6)
     world.tick()
     world.move(6, (9, 1))
     return world
@@ -51,7 +53,8 @@ def seen(world: World) -> tuple[Any, ...]:
     return (
         world.state_hash(), world.grid.to_text(), world.grid.component.tolist(), world.ticks, world.expansions,
         [array.tolist() for array in world.state.agents], world.state.occupant.tolist(),
-        [(world.agent_state(a), world.goal(a), world.waypoints(a), world.intent(a)) for a in agents],
+        [(world.agent_state(a), world.order_of(a), world.waypoints(a), world.intent(a)) for a in agents],
+        world._dispatch._claims._holder.tolist(), world._dispatch._claims._sent.tolist(), world.events(),
         world.trace().events, world.trace().moves.tolist(), world.violations,
     )  # fmt: skip
 
@@ -71,13 +74,20 @@ def bad_calls() -> list[tuple[str, tuple[Any, ...], dict[str, Any]]]:
     for point in NO_POINTS:
         calls += [("add", (point,), {}), ("order", (0, point), {}), ("order_group", ([0, 1], point), {})]
         calls += [("move", (6, point), {}), ("block", ([(0, 3), point],), {}), ("unblock", ([(2, 1), point],), {})]
+        calls.append(("teleport", (0, point), {}))
         if point is not None:
             calls.append(("add", ((0, 3), point), {}))
     for agent in NO_AGENTS:
         calls += [("remove", (agent,), {}), ("order", (agent, (0, 3)), {}), ("order_group", ([0, agent], (0, 3)), {})]
         calls += [("pin", (agent,), {}), ("move", (agent, (8, 1)), {}), ("position", (agent,), {})]
         calls += [("goal", (agent,), {}), ("waypoints", (agent,), {}), ("agent_state", (agent,), {})]
-        calls.append(("intent", (agent,), {}))
+        calls += [("intent", (agent,), {}), ("teleport", (agent, (0, 3)), {}), ("order_of", (agent,), {})]
+        calls += [("follow", (agent, 0), {}), ("follow", (0, agent), {})]
+    calls += [("teleport", (0, place), {}) for place in ((9, 0), (2, 1), (9, 1))]
+    calls += [("follow", (0, 0), {}), ("follow", (6, 0), {})]
+    calls += [("block", ((3, 3),), {}), ("unblock", (np.array([2, 1]),), {})]
+    calls += [("on", ("arrive", print), {}), ("on", (5, print), {}), ("on", ("arrived", 5), {})]
+    calls += [("on", ("arrived", None), {}), ("off", ("arrived", print), {}), ("off", ("arrive", print), {})]
     for series in (5, None, "ab", 0.5):
         calls += [("block", (series,), {}), ("unblock", (series,), {}), ("order_group", (series, (0, 3)), {})]
     for value in (2, "yes", None, 0.5):
@@ -89,6 +99,7 @@ def bad_calls() -> list[tuple[str, tuple[Any, ...], dict[str, Any]]]:
         calls += [("tick", (), {"budget_ms": value}), ("run", (), {"max_ticks": 3, "budget_ms": value})]
     for value in (-1, 1.5, "5", math.nan, [3]):
         calls += [("run", (), {"max_ticks": value}), ("run", (), {"max_expansions": value})]
+        calls.append(("run", (), {"max_ticks": 3, "stuck_ticks": value}))
     for value in (-1, "5", math.nan, [3]):
         calls.append(("run", (), {"time_limit_s": value}))
     calls += [("run", (), {"max_ticks": 1, "progress": 3}), ("run", (), {})]
@@ -118,7 +129,9 @@ def test_bad_arguments_are_wend_errors_and_change_nothing() -> None:
         lambda: World(Grid.from_text("."), "lra", seed=0.5), lambda: World(Grid.from_text("."), "lra", seed=2**63),
         lambda: World(Grid.from_text("."), "lra", record="no"), lambda: World.from_problem("problem", "lra"),
         lambda: World(Grid.from_text("."), "lra", on_violation=[]),
-        lambda: Grid("ab"), lambda: Grid([[1], [1, 2]]), lambda: Grid(None), lambda: Grid.from_text(5),
+        lambda: Grid("ab"), lambda: Grid([[1, 2, 3]]), lambda: Grid([[0.5]]), lambda: Grid([[None]]),
+        lambda: Grid([[math.nan]]), lambda: Grid([["a"]]), lambda: Grid([[1], [1, 2]]),
+        lambda: Grid(None), lambda: Grid.from_text(5),
         lambda: Grid([[1]], connectivity="8"), lambda: Grid([[1]], connectivity=np.array([8, 8])),
         lambda: Grid([[1]], corner_cutting="no"),
         *(lambda p=p: Grid.from_text(DRAWING).block([(0, 0), p]) for p in NO_POINTS),
@@ -144,6 +157,38 @@ def test_bad_arguments_are_wend_errors_and_change_nothing() -> None:
 def test_bad_arguments_elsewhere_are_wend_errors_too(call: Callable[[], Any]) -> None:
     with pytest.raises(WendError):
         call()
+
+
+@pytest.mark.small
+def test_bad_arguments_are_named() -> None:
+    world = busy_world()
+    for call, message in (
+        (lambda: world.block((3, 3)), r"points is a series of points \(x, y\), not \[3, 3\]: put the one point into"),
+        (lambda: world.order(0, (0.5, 3)), r"goal is a point \(x, y\) of whole numbers, not \(0.5, 3\)"),
+        (lambda: world.order(0, None), "goal is a point .* not None"),
+        (lambda: world.teleport(0, None), "to is a point .* not None"),
+        (lambda: world.follow(0, None), "other is a whole number, not None"),
+        (lambda: world.on("arrived", None), "listener is a function, not None"),
+        (lambda: Grid([[1, 2, 3]]), "a map holds True and False, or 1 and 0"),
+    ):
+        with pytest.raises(WendError, match=message):
+            call()
+
+
+@pytest.mark.small
+def test_the_map_of_a_world_is_edited_by_the_world_alone() -> None:
+    world = busy_world()
+    for edit in (world.grid.block, world.grid.unblock, world.state.grid.block, copy.deepcopy(world).grid.block):
+        with pytest.raises(MapError, match="belongs to a world"):
+            edit([(0, 3)])
+    with pytest.raises(MapError, match="belongs to a world"):
+        world.grid.take_back([], np.empty(0, np.bool_))
+    own = world.grid.copy()
+    own.block([(0, 3)])
+    assert world.grid.is_free((0, 3))
+    world.block([(0, 3)])
+    assert not world.grid.is_free((0, 3))
+    assert world.grid == own
 
 
 @pytest.mark.small
@@ -225,13 +270,12 @@ class Fails(Planner):
         self._fail("plan")
 
     def agent_added(self, agent: int) -> None:
-        assert agent == len(self.state.agents.cell) - 1
+        assert agent not in self.known
         assert self.state.occupant[self.state.agents.cell[agent]] == agent
         self.known.append(agent)
         self._fail("agent_added")
 
     def agent_removed(self, agent: int) -> None:
-        assert self.state.agents.cell[agent] < 0
         self.known.remove(agent)
         self._fail("agent_removed")
 
@@ -249,6 +293,11 @@ class Fails(Planner):
         ("agent_added", lambda world: world.add((0, 3), (9, 1))),
         ("agent_removed", lambda world: world.remove(0)),
         ("agent_retasked", lambda world: world.order(0, (0, 3))),
+        ("agent_retasked", lambda world: world.order(2, (8, 3))),
+        ("agent_retasked", lambda world: world.follow(2, 0)),
+        ("agent_retasked", lambda world: world.remove(next(k for k in (0, 1, 5) if not world.order_of(k).shared))),
+        ("agent_removed", lambda world: world.teleport(2, (0, 3))),
+        ("agent_added", lambda world: world.teleport(2, (0, 3))),
         ("agent_retasked", lambda world: world.order_group([0, 1, 2], (1, 3), "attack_move")),
         ("agent_retasked", lambda world: world.block([(5, 3), (8, 3), (9, 3), (0, 3)])),
         ("cells_changed", lambda world: world.block([(6, 3), (5, 3)])),
@@ -338,6 +387,9 @@ CALLS: dict[str, Callable[[World], Any]] = {
     "add": lambda world: world.add((0, 3), (9, 1)),
     "remove": lambda world: world.remove(0),
     "order": lambda world: world.order(0, (0, 3)),
+    "order to a place that is taken": lambda world: world.order(2, (8, 3)),
+    "follow": lambda world: world.follow(2, 5),
+    "teleport": lambda world: world.teleport(3, (0, 3)),
     "order_group": lambda world: world.order_group([1, 2, 3], (1, 3), "attack_move"),
     "pin": lambda world: world.pin(2),
     "move": lambda world: world.move(6, (8, 0)),

@@ -221,7 +221,7 @@ def test_a_target_out_of_reach_is_approached_and_gone_to_when_the_wall_falls() -
     orders = world.order_group(group, (25, 5))
     assert not any(order.reachable for order in orders)
     assert {order.asked for order in orders} == {(25, 5)}
-    assert world.run(max_ticks=60) == "done"
+    assert world.run(max_ticks=60) == "quiet"
     assert {world.agent_state(agent).name for agent in group} == {"unreachable"}
     assert len({world.position(agent) for agent in group}) == 5
     world.unblock([(20, 5)])
@@ -236,7 +236,7 @@ def test_a_group_on_two_islands_goes_as_near_as_each_can() -> None:
     world, group = crowd(grid, "lra", [(0, 0), (0, 1), (18, 0), (18, 1)])
     orders = world.order_group(group, (12, 4), "attack_move")
     assert [order.reachable for order in orders] == [False, False, True, True]
-    assert world.run(max_ticks=40) == "done"
+    assert world.run(max_ticks=40) == "quiet"
 
 
 @pytest.mark.small

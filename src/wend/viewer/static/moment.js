@@ -64,11 +64,12 @@ export class Moment {
     this.wasBlocked = recording.blocked;
     this.orders = new Changes(this.goal, recording.orders);
     this.edits = new Changes(this.blocked, recording.edits);
-    this.entering = new Map(); // tick -> agents
-    added.forEach(([tick], agent) => {
-      if (!this.entering.has(tick)) this.entering.set(tick, []);
-      this.entering.get(tick).push(agent);
-    });
+    this.put = new Map(); // tick -> agents that appear, or are put elsewhere, and their cells
+    const appear = added.map(([tick, cell], agent) => [tick, agent, cell]);
+    for (const [tick, agent, cell] of [...appear, ...recording.jumps]) {
+      if (!this.put.has(tick)) this.put.set(tick, []);
+      this.put.get(tick).push([agent, cell]);
+    }
     this.load(0);
   }
 
@@ -95,7 +96,7 @@ export class Moment {
       cell[agent] = code === ABSENT ? NO_CELL : cell[agent] + recording.offset[code];
     }
     this.tick += 1;
-    for (const agent of this.entering.get(this.tick) ?? []) cell[agent] = recording.added[agent][1];
+    for (const [agent, at] of this.put.get(this.tick) ?? []) cell[agent] = at;
   }
 
   place(fraction) {

@@ -31,7 +31,8 @@ export class PastLayer {
     const { recording, width } = moment;
     let [x, y] = [columnOf(moment.cell[agent], width) + 0.5, rowOf(moment.cell[agent], width) + 0.5];
     path.moveTo(...this.agents.middleOf(agent));
-    const first = Math.max(recording.added[agent][0], moment.tick - TRAIL_TICKS);
+    const jump = recording.jumpsOf[agent].findLast(([tick]) => tick <= moment.tick);
+    const first = Math.max((jump ?? recording.added[agent])[0], moment.tick - TRAIL_TICKS);
     for (let tick = moment.tick - 1, run = WAIT; tick >= first; tick -= 1) {
       const code = recording.code(agent, tick);
       if (code !== run) path.lineTo(camera.stageX(x), camera.stageY(y));

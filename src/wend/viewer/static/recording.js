@@ -43,7 +43,7 @@ export function accusedIn(violations) {
 export class Recording {
   static async read(text) {
     const data = JSON.parse(text);
-    const names = ["blocked", "moves", "added", "orders", "routes", "edits", "spread", "waits"];
+    const names = ["blocked", "moves", "added", "jumps", "orders", "routes", "edits", "spread", "waits"];
     const buffers = await Promise.all(names.map((name) => unpack(data[name])));
     return new Recording(data, Object.fromEntries(names.map((name, i) => [name, buffers[i]])));
   }
@@ -59,6 +59,7 @@ export class Recording {
     this.blocked = unpackBits(buffers.blocked, this.width * this.height); // [cells] 1 where a wall is, at the start
     this.moves = new Uint8Array(buffers.moves); // [agents, ticks] codes
     this.added = rows(buffers.added, 3); // [agents] tick, cell, goal
+    this.jumps = rows(buffers.jumps, 3); // tick, agent, cell; by tick
     this.orders = rows(buffers.orders, 3); // tick, agent, goal; by tick
     this.routes = rows(buffers.routes, 3); // tick, agent, waypoint, or -1 where there is none; by tick, in their order
     this.edits = rows(buffers.edits, 3); // tick, cell, blocked; by tick
@@ -66,6 +67,8 @@ export class Recording {
     this.spread = new Float32Array(buffers.spread); // [ticks + 1] of the group ordered last; NaN: none; or []
     this.spreadPeak = this.spread.reduce((peak, spread) => (spread > peak ? spread : peak), 0);
     this.offset = DX.map((dx, code) => DY[code] * this.width + dx);
+    this.jumpsOf = Array.from({ length: this.agents }, () => []);
+    for (const jump of this.jumps) this.jumpsOf[jump[1]].push(jump);
     this.ordersOf = Array.from({ length: this.agents }, () => []);
     for (const order of this.orders) this.ordersOf[order[1]].push(order);
     this.routesOf = Array.from({ length: this.agents }, () => []);
@@ -81,10 +84,11 @@ export class Recording {
 
   /** Call visit(tick, cell, goal, code) for every tick up to `last` at which the agent is on the map. */
   walk(agent, last, visit) {
-    const orders = this.ordersOf[agent];
+    const [orders, jumps] = [this.ordersOf[agent], this.jumpsOf[agent]];
     let [tick, cell, goal] = this.added[agent];
-    for (let next = 0; tick <= last && cell !== NO_CELL; tick += 1) {
+    for (let next = 0, jump = 0; tick <= last && cell !== NO_CELL; tick += 1) {
       for (; next < orders.length && orders[next][0] <= tick; next += 1) goal = orders[next][2];
+      for (; jump < jumps.length && jumps[jump][0] <= tick; jump += 1) cell = jumps[jump][2];
       const code = this.code(agent, tick);
       visit(tick, cell, goal, code);
       cell = code === ABSENT ? NO_CELL : cell + this.offset[code];

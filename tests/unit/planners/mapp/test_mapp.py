@@ -490,8 +490,8 @@ def test_the_intent_says_why_an_agent_stays() -> None:
     assert world.planner.intent(0) == Intent(path, squatter, "an agent outside the plan is in the way")
     assert world.planner.intent(squatter) == Intent()
     shut_in = World(open_map(6, 3), "mapp")
-    shut_in.add((5, 1), controlled=False)
     agent = shut_in.add((0, 1), (5, 1))
+    shut_in.add((5, 1), controlled=False)       # after the order, which would lead beside it otherwise
     shut_in.tick()
     assert shut_in.planner.intent(agent) == Intent(reason="the plan does not bring it home")
 
@@ -526,8 +526,8 @@ def test_an_agent_of_the_program_holds_up_those_behind_it_and_then_is_walked_aro
 @pytest.mark.small
 def test_a_goal_that_was_occupied_is_reached_when_it_is_free() -> None:
     world = World(open_map(6, 3), create("mapp", patience_ticks=3))
-    squatter = world.add((5, 1), controlled=False)
     agent = world.add((0, 1), (5, 1))
+    squatter = world.add((5, 1), controlled=False)      # after the order, which would lead beside it otherwise
     for _ in range(5):
         world.tick()
     assert world.position(agent) == (0, 1)
@@ -595,14 +595,15 @@ def test_a_post_that_is_given_up_renews_the_plan_of_those_left_over() -> None:
 
 
 @pytest.mark.small
-def test_of_two_with_one_goal_one_gets_there() -> None:
+def test_of_two_sent_to_one_place_one_gets_there_and_one_beside_it() -> None:
     world = World(open_map(5, 5), "mapp")
     world.add((0, 0), (4, 4))
     world.add((4, 0), (4, 4))
     world.add((2, 2), (0, 4))
     for _ in range(12):
         world.tick()
-    assert [world.position(agent) for agent in range(3)] == [(4, 4), (4, 0), (0, 4)]
+    assert [world.position(agent) for agent in range(3)] == [(4, 4), world.goal(1), (0, 4)]
+    assert world.order_of(1).shared
 
 
 def test_explain_says_who_will_arrive_and_moves_nobody(tmp_path: Path) -> None:

@@ -1,0 +1,229 @@
+"""Dispatch: sends the agents of a world to places, tells the planner, and writes it down.
+
+Where an agent goes is decided in `groups/`: claims.py (goals of their own, slots), commander.py (orders to groups),
+pursuit.py (following). Each decision is an `Errand`. It is carried out before the next one is asked for, which may
+depend on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wend.groups.claims import Claims
+from wend.groups.commander import Commander
+from wend.groups.orders import Errand, Order
+from wend.groups.pursuit import Pursuits
+from wend.groups.routes import NO_PATH, Cells, Routes
+from wend.journal import Journal
+from wend.kernel import NO_CELL
+from wend.maps.terrain import Point
+from wend.planners.base import Planner, State
+from wend.world.liaison import Liaison
+
+
+class Dispatch:
+    """Where the agents of one world were sent."""
+
+    def __init__(
+        self, state: State, planner: Planner, liaison: Liaison, note: Callable[..., None], journal: Journal
+    ) -> None:
+        """`note` writes an event down: its kind, the agent, and further fields by name."""
+        self._state = state
+        self._planner = planner
+        self._liaison = liaison
+        self._note = note
+        self._journal = journal
+        self.routes = Routes(journal)
+        self._claims = Claims(state, self.routes, journal)
+        self._commander = Commander(state, self.routes, self._claims, journal)
+        self._pursuits = Pursuits(state, self.routes, self._claims, journal)
+
+    def answer(self, agent: int) -> Order:
+        """What the last order to an agent came to."""
+        routes = self.routes
+        asked, nearest, goal = (
+            self._state.grid.xy(int(cells[agent])) for cells in (routes.asked, routes.nearest, routes.goal)
+        )
+        return Order(agent, asked, nearest, goal)
+
+    def waypoints(self, agent: int) -> list[Point]:
+        """The places that an agent has still to pass before it heads for its goal."""
+        return [self._state.grid.xy(cell) for cell in self.routes.waypoints(agent).tolist()]
+
+    # --- orders ----------------------------------------------------------------------------------------------------
+
+    def introduce(self, agent: int, asked: int) -> Order:
+        """An agent has entered the map, and is to go to a cell, which may be the one where it stands."""
+        self.routes.add_agent()
+        self._aim(self._claims.errand(agent, asked))
+        self.routes.been_home[agent] = self.routes.goal[agent] == self._state.agents.cell[agent]
+        return self.answer(agent)
+
+    def order(self, agent: int, asked: int) -> Order:
+        """Send an agent to a cell, or as near to it as it can have a place of its own."""
+        self._stop_following(agent)
+        self._commander.drop(agent)
+        self._send(self._claims.errand(agent, asked))
+        self._give_back()
+        return self.answer(agent)
+
+    def order_group(self, members: list[int], target: Point, mode: str) -> list[Order]:
+        """Send a group to a place."""
+        if errands := self._commander.order(members, target, mode):
+            self._note("group", agents=sorted(members), target=target, mode=mode)
+            for errand in errands:
+                self._stop_following(errand.agent)
+                self._send(errand)
+            self._give_back()
+        return [self.answer(agent) for agent in members]
+
+    def follow(self, agent: int, other: int) -> Order:
+        """Let an agent follow another."""
+        if self._pursuits.followed_by(agent) != other:
+            self._commander.drop(agent)
+            self._pursuits.begin(agent, other)
+            self._note("followed", agent, other=other)
+        self._send(self._pursuits.errand(agent))
+        self._give_back()
+        return self.answer(agent)
+
+    def dismiss(self, agent: int, cell: int) -> None:
+        """An agent has left a cell, and the map: its place is free, and its followers keep their goals."""
+        self._commander.drop(agent)
+        self._pursuits.end(agent)
+        for follower in [k for k in self._pursuits.followers if self._pursuits.followed_by(k) == agent]:
+            self._stop_following(follower)
+        self._claims.leave(agent)
+        self._vacate(agent, cell)
+        self._give_back()
+
+    # --- what happens around them ----------------------------------------------------------------------------------
+
+    def before_edit(self) -> None:
+        """The map is about to be edited."""
+        self._claims.forget_surroundings()
+
+    def after_edit(self) -> None:
+        """The map was edited: agents go where they can get now, and to the places that have come within reach."""
+        grid, agents, routes = self._state.grid, self._state.agents, self.routes
+        here, component = grid.component[agents.cell], grid.component
+        is_opened = (routes.asked != routes.nearest) & (component[routes.asked] == here)
+        is_ours = (agents.cell != NO_CELL) & agents.controlled
+        misled = np.flatnonzero(((component[routes.goal] != here) | is_opened) & is_ours)
+        elsewhere = np.flatnonzero((component[routes.nearest] != here) & is_ours)
+        for agent in np.setdiff1d(elsewhere, misled).tolist():      # they keep their slots, near another place now
+            asked, goal = int(routes.asked[agent]), int(routes.goal[agent])
+            self._send(Errand(agent, asked, self._claims.within_reach(agent, asked), goal, None))
+        for agent in misled.tolist():
+            self._claims.release(agent)
+        errands = []
+        for agent in self._nearest_first(misled):       # those that stand near get the near slots
+            if not self._commander.leads(agent):
+                errands.append(self._errand(agent))
+                self._claims.hold(agent, errands[-1].goal)
+        for errand in sorted(errands, key=lambda errand: errand.agent):
+            self._send(errand)
+        for errand in self._commander.edit(misled.tolist()):
+            self._send(errand)
+        self._give_back()
+
+    def after_teleport(self, agent: int, cell: int) -> None:
+        """An agent was taken off a cell, and goes from elsewhere to where it was sent, without its group and route."""
+        self._commander.drop(agent)
+        grid, routes = self._state.grid, self.routes
+        if grid.component[routes.goal[agent]] != grid.component[self._state.agents.cell[agent]]:
+            self._claims.release(agent)
+        self._send(self._errand(agent))
+        self._vacate(agent, cell)
+        self._give_back()
+
+    def settled_at(self, after: Cells) -> dict[int, list[int]]:
+        """By shared place: the agents that were sent there, if after this tick all are on their goals, at last."""
+        return self._claims.settled_at(after)
+
+    def forget_settled(self, after: Cells) -> None:
+        """Those who have settled after this tick have been told of. To forget them again changes nothing."""
+        for place in self._claims.settled_at(after):
+            del self._claims.unsettled[place]
+
+    def before_tick(self, waited: Cells, held_up: Cells, left: Iterable[int]) -> None:
+        """A tick begins: agents head for their next waypoints, follow others, exchange slots, and get places back.
+
+        `waited` (int32[agents]) has the ticks since each agent last moved, `held_up` those since it last came nearer to
+        its goal. `left` has the cells that agents of the program have left in the tick before.
+        """
+        for errand in self._pursuits.errands():
+            self._send(errand)
+        if self._commander.has_orders:
+            for agent in self._commander.advance():
+                self._liaison.tell(self._planner.agent_retasked, agent)
+        if self._claims.are_shared or not self._state.agents.controlled.all():
+            for errand in self._commander.settle(waited, held_up):
+                self._send(errand)
+                self._claims.withhold(errand.nearest)
+        for cell in left:
+            self._claims.vacate(cell)
+        self._give_back()
+
+    # --- behind the scenes -----------------------------------------------------------------------------------------
+
+    def _errand(self, agent: int) -> Errand:
+        """Where an agent is to be sent as things are now, by the order that it has."""
+        if agent in self._pursuits.followers:
+            return self._pursuits.errand(agent)
+        return self._claims.errand(agent, int(self.routes.asked[agent]))
+
+    def _give_back(self) -> None:
+        for errand in self._claims.give_back(self._pursuits.followers):
+            self._send(errand)
+
+    def _vacate(self, agent: int, cell: int) -> None:
+        """An agent has left a cell, which was in the way of others if it is the program's."""
+        if not self._state.agents.controlled[agent]:
+            self._claims.vacate(cell)
+
+    def _stop_following(self, agent: int) -> None:
+        if agent in self._pursuits.followers:
+            self._pursuits.end(agent)
+            self._note("followed", agent, other=None)
+
+    def _nearest_first(self, agents: NDArray[Any]) -> list[int]:
+        """These agents, those first that stand nearest to the places that they were sent to."""
+        width = self._state.grid.width
+        here, there = self._state.agents.cell[agents], self.routes.asked[agents]
+        far = (here % width - there % width) ** 2 + (here // width - there // width) ** 2
+        return [int(agent) for agent in agents[np.lexsort((agents, far))]]
+
+    def _aim(self, errand: Errand) -> None:
+        """Let an agent head for a goal, by the waypoints of a path if it has any."""
+        agent = errand.agent
+        self._claims.enter(agent, errand.nearest, errand.goal)
+        self._journal.keep(self._state.agents.goal, agent)
+        self._state.agents.goal[agent] = self.routes.aim(*errand)
+
+    def _send(self, errand: Errand) -> None:
+        """Give an agent another goal or another route to it; write down what is new, and tell the planner."""
+        agent, heading, routes = errand.agent, self._state.agents.goal[errand.agent], self.routes
+        before, route = self.answer(agent), self.waypoints(agent)
+        is_as_sent = errand[1:4] == (routes.asked[agent], routes.nearest[agent], routes.goal[agent])
+        if is_as_sent and not route and errand.path is NO_PATH and self._claims.holds(agent):
+            return
+        self._claims.leave(agent)
+        self._aim(errand)
+        order, new_route = self.answer(agent), self.waypoints(agent)
+        if order != before:
+            self._note("ordered", agent, **destination(order))
+        if new_route != route:
+            self._note("routed", agent, waypoints=new_route)
+        if self._state.agents.goal[agent] != heading:
+            self._liaison.tell(self._planner.agent_retasked, agent)
+
+
+def destination(order: Order) -> dict[str, Point]:
+    """How a trace says where an agent goes: `nearest` only where its goal is a slot."""
+    shared = {"nearest": order.nearest} if order.shared else {}
+    return {"goal": order.goal, "asked": order.asked, **shared}

@@ -1,0 +1,172 @@
+# mypy: disallow-untyped-calls=False
+"""Outlook: what can be seen of a world between two calls, one agent at a time or all of them as arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wend import arguments
+from wend.errors import ParameterError
+from wend.groups.orders import Order
+from wend.kernel import NO_AGENT, NO_CELL
+from wend.maps.grid import GridView
+from wend.maps.terrain import Point
+from wend.planners.base import Planner, State
+from wend.world.calls import Calls
+from wend.world.conduct import (
+    STATES,
+    AgentEvent,
+    AgentIntent,
+    AgentState,
+    Conduct,
+    Sent,
+    all_states,
+    explain,
+    is_any_away,
+    places_of,
+    state_of,
+)
+from wend.world.dispatch import Dispatch
+from wend.world.events import Listener, Listeners
+from wend.world.liaison import Liaison
+
+_STATE_NAMES = np.array(STATES)
+
+
+class Outlook:
+    """What a world shows. The world itself changes it."""
+
+    grid: GridView                      # the map as it is now; the world's `block` and `unblock` edit it
+    state: State                        # what the planner sees, too
+    planner: Planner
+    _calls: Calls
+    _liaison: Liaison
+    _dispatch: Dispatch
+    _conduct: Conduct
+    _waits_for: NDArray[np.int32]       # the agent in the way of each, as the planner last said
+    _idle_ticks: int                    # ticks in a row in which no agent moved
+    _events: list[AgentEvent]           # of the last tick
+    _listeners: Listeners
+
+    # --- the agents ------------------------------------------------------------------------------------------------
+
+    @property
+    def ticks(self) -> int:
+        """Ticks made so far."""
+        return self.state.tick
+
+    @property
+    def agents(self) -> int:
+        """Agents that there ever were; the next one gets this index."""
+        return int(self.state.agents.cell.size)
+
+    def position(self, agent: int) -> Point:
+        """Where an agent stands."""
+        return self.grid.xy(int(self.state.agents.cell[self._present(agent)]))
+
+    def goal(self, agent: int) -> Point:
+        """Where an agent wants to be in the end; `state.agents.goal` may be a waypoint on its route there."""
+        return self.grid.xy(int(self._dispatch.routes.goal[self._present(agent)]))
+
+    def order_of(self, agent: int) -> Order:
+        """What the last order to an agent has come to by now; places that become free are given back."""
+        return self._dispatch.answer(self._present(agent))
+
+    def waypoints(self, agent: int) -> list[Point]:
+        """The places that an agent under a group order has still to pass before it heads for its slot."""
+        return self._dispatch.waypoints(self._present(agent))
+
+    def positions(self) -> NDArray[np.int32]:
+        """int32[agents, 2] where every agent stands, as (x, y); (-1, -1) for one that has left the map."""
+        return places_of(self.grid.width, self.state.agents.cell)
+
+    def previous_positions(self) -> NDArray[np.int32]:
+        """int32[agents, 2] where every agent stood before the last tick; where it was put, if that was later."""
+        return places_of(self.grid.width, self._conduct.previous[: self.agents])
+
+    def goals(self) -> NDArray[np.int32]:
+        """int32[agents, 2] where every agent wants to be in the end; (-1, -1) for one that has left the map."""
+        return places_of(self.grid.width, np.where(self.state.agents.cell == NO_CELL, NO_CELL, self._sent().goal))
+
+    def states(self) -> NDArray[np.str_]:
+        """str[agents] what every agent is doing: the names of `agent_state`, or `absent`."""
+        codes = np.empty(self.agents, dtype=np.uint8)
+        all_states(self.ticks, self.state.agents, self._sent(), self._conduct, codes)
+        return _STATE_NAMES[codes]
+
+    def home_count(self) -> int:
+        """How many of the planner's agents stand on their goals."""
+        agents = self.state.agents
+        return int(((agents.cell == self._sent().goal) & agents.controlled).sum())
+
+    def all_home(self) -> bool:
+        """Whether all of the planner's agents stand on their goals."""
+        return not is_any_away(self.state.agents, self._sent().goal)
+
+    def quiet(self) -> bool:
+        """Whether all of the planner's agents are on their goals, and no agent at all moved in the last tick.
+
+        Then ticks change nothing until the program does.
+        """
+        return self._idle_ticks > 0 and self.all_home()
+
+    def agent_state(self, agent: int) -> AgentState:
+        """What an agent is doing, and whom it waits for."""
+        agent = self._present(agent)
+        name = STATES[state_of(self.ticks, self.state.agents, self._sent(), self._conduct, agent)]
+        waited = self.ticks - int(self._conduct.moved_at[agent])
+        waits_for = self._named(agent)
+        if waits_for == NO_AGENT:
+            asks = waited > 0 and name in ("waiting", "yielding", "stuck")
+            return AgentState(name, self.intent(agent).waits_for if asks else None, waited)
+        return AgentState(name, waits_for, waited)
+
+    def intent(self, agent: int) -> AgentIntent:
+        """What an agent is about to do, as far as the planner knows: its path ahead, whom it waits for, and why."""
+        with self._calls:
+            agent = self._present(agent)
+            self._liaison.rejoin()
+            stayed = self.ticks > self._conduct.moved_at[agent]
+            return explain(self.planner, self.state, agent, self._named(agent), stayed=bool(stayed))
+
+    # --- what happened ---------------------------------------------------------------------------------------------
+
+    def events(self) -> list[AgentEvent]:
+        """What happened to agents in the last tick, and in the calls before it; see docs/world.md for the kinds."""
+        return list(self._events)
+
+    def on(self, kind: str, listener: Listener) -> None:
+        """Have a function called with every event of a kind, after the tick in which it happens.
+
+        It may call the world. If it raises, the tick was made all the same. Copies of the world do not call it.
+        """
+        arguments.instance(kind, "kind", str, "the name of a kind of event")
+        if not callable(listener):
+            raise ParameterError(f"listener is a function, not {listener!r}")
+        self._listeners.of(kind).append(listener)
+
+    def off(self, kind: str, listener: Listener) -> None:
+        """Have a function no longer called that was given to `on`."""
+        arguments.instance(kind, "kind", str, "the name of a kind of event")
+        if listener not in self._listeners.of(kind):
+            raise ParameterError(f"listener is a function that was given to on({kind!r}, ...), not {listener!r}")
+        self._listeners.of(kind).remove(listener)
+
+    # --- behind the scenes -----------------------------------------------------------------------------------------
+
+    def _present(self, agent: int, name: str = "agent") -> int:
+        if type(agent) is not int:
+            agent = arguments.whole(agent, name)
+        if not 0 <= agent < self.agents or self.state.agents.cell[agent] == NO_CELL:
+            raise ParameterError(f"there is no agent {agent} on the map")
+        return agent
+
+    def _named(self, agent: int) -> int:
+        """The agent in the way of another, as the last proposal had it, or NO_AGENT."""
+        return int(self._waits_for[agent]) if agent < self._waits_for.size else NO_AGENT
+
+    def _sent(self) -> Sent:
+        """Where agents were sent."""
+        routes = self._dispatch.routes
+        return Sent(routes.asked, routes.nearest, routes.goal, routes.been_home)
