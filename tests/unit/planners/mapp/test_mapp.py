@@ -132,8 +132,9 @@ def test_every_tunnel_counts_in_what_a_buffer_needs() -> None:
 def test_units_that_become_provable_go_before_the_others_if_so_wished() -> None:
     grid, starts, goals = open_map(3, 2), [(2, 1), (1, 0), (2, 0)], [(2, 1), (2, 0), (0, 1)]
     assert [v.provable for v in verdicts(grid, starts, goals)] == [True, False, False]
-    assert moves(grid, starts, goals, rounds=1)[0].home == 1
-    assert moves(grid, starts, goals, rounds=1, later_provable=True)[0].home == 2
+    assert moves(grid, starts, goals, rounds=1, turn="one-move")[0].home == 1
+    assert moves(grid, starts, goals, rounds=1, turn="one-move", later_provable=True)[0].home == 2
+    assert moves(grid, starts, goals, rounds=1)[0].home == 2     # a unit that goes on needs no promotion
 
 
 @pytest.mark.small
@@ -277,7 +278,8 @@ def test_who_is_in_the_way_is_pushed_around_and_comes_home() -> None:
 
 @pytest.mark.small
 @pytest.mark.parametrize("counting", [True, False])
-def test_counters_of_blanks_are_right_after_every_step(counting: bool) -> None:
+@pytest.mark.parametrize("until_stopped", [True, False])
+def test_counters_of_blanks_are_right_after_every_step(until_stopped: bool, counting: bool) -> None:
     """kappa kept up to date is kappa counted anew, and so are the tight buffers and the private zones."""
     grid = grid_of(BRIDGE)
     starts = [(0, 0), (0, 1), (10, 0), (10, 1), (2, 2), (8, 2)]
@@ -302,9 +304,9 @@ def test_counters_of_blanks_are_right_after_every_step(counting: bool) -> None:
 
     steps = 0
     while not crowd.solved.all():
-        sliding.begin_step(stage)
+        sliding.begin_step(stage, until_stopped)
         check()
-        while sliding.progress(stage, True) == OUT_OF_SPACE:
+        while sliding.progress(stage, until_stopped, True) == OUT_OF_SPACE:
             stage = rounds.with_longer_log(stage, 2 * stage.log.unit.size, 2 * stage.log.guest.size)
             check()
         check()
