@@ -279,7 +279,7 @@ class ReferenceMapp:
         alternate_connectivity: bool = True,
         initial_blank: bool = False,
         later_provable: bool = False,
-        turn: str = "until-stopped",
+        turn: str = "one-move",
         counting: bool = True,
         minimal_rollback: bool = False,
         inline_return: bool = False,

@@ -15,11 +15,11 @@ behind it. Units take turns; when none can move any more, the step is over.
     solved (Def. 15)                             _settle
 
 Deviations and open points
-- Turns: in its turn a unit goes on until it is stopped. The paper's algorithm has it make one move (`turn="one-move"`);
-  then units stand in each other's way back, and far more moves are undone than the paper counts (docs/papers/mapp.md).
-- Order: slidable units that are not home, by topological order, most cells left first; then the other units, those that
-  wait for the fewest first; then those at home; then those without a path. Ties by index. With `turn="one-move"`,
-  fewest cells left first, and nothing else. (The paper suggests "closer to target".)
+- Order: slidable units that are not home, by topological order, fewest cells left first; then the other units; then
+  those at home; then those without a path. Ties by index. (The paper suggests "closer to target".)
+- Ours, on request: with `turn="until-stopped"` a unit's turn ends when it can move no more, and the units with the most
+  cells left go first; of those that are not slidable, the ones that wait for the fewest others. A fraction of the moves
+  is listed, but units have less to do at the same time (docs/papers/mapp.md).
 - A unit is solved when all that go before it are, and no other active unit stood on its target in this step: such a
   one must undo its moves through it. The paper asks for the first half only.
 - Ours, on request: with `inline_return` units walk back to where they were pushed from during the step; then a global
