@@ -36,14 +36,15 @@ def crowds(draw) -> tuple[Grid, list[int], list[int], list[int]]:
 @pytest.mark.parametrize("repositioning", ["counting", "minimal_rollback", "reversing", "inline_return"])
 @pytest.mark.parametrize("alternate_connectivity", [True, False])
 @pytest.mark.parametrize("target_isolation", [True, False])
+@pytest.mark.parametrize("turn", ["until-stopped", "one-move"])
 @SETTINGS
 @given(crowd=crowds(), attempt_all=st.booleans(), initial_blank=st.booleans(), later_provable=st.booleans())
 def test_kernels_and_reference_make_the_same_moves(
-    crowd, target_isolation, alternate_connectivity, repositioning, attempt_all, initial_blank, later_provable
+    crowd, turn, target_isolation, alternate_connectivity, repositioning, attempt_all, initial_blank, later_provable
 ) -> None:
     grid, starts, goals, obstacles = crowd
     flags = {
-        "target_isolation": target_isolation, "alternate_connectivity": alternate_connectivity,
+        "turn": turn, "target_isolation": target_isolation, "alternate_connectivity": alternate_connectivity,
         "initial_blank": initial_blank, "later_provable": later_provable, "attempt_all": attempt_all,
         "counting": repositioning == "counting",
         "minimal_rollback": repositioning in ("minimal_rollback", "inline_return"),

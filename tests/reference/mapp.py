@@ -279,13 +279,14 @@ class ReferenceMapp:
         alternate_connectivity: bool = True,
         initial_blank: bool = False,
         later_provable: bool = False,
+        turn: str = "one-move",
         counting: bool = True,
         minimal_rollback: bool = False,
         inline_return: bool = False,
         attempt_all: bool = True,
     ) -> None:
         self.counting, self.minimal_rollback, self.inline_return = counting, minimal_rollback, inline_return
-        self.later_provable = later_provable
+        self.later_provable, self.until_stopped = later_provable, turn == "until-stopped"
         self.map = Map(grid, set(goals), set(obstacles), through_targets=target_isolation)
         self.units = [Unit(k, start, goal) for k, (start, goal) in enumerate(zip(starts, goals, strict=True))]
         self.log: list[tuple[int, int, int]] = []
@@ -390,7 +391,13 @@ class ReferenceMapp:
     def in_order(self) -> list[Unit]:
         def key(unit: Unit) -> tuple[int, int]:
             i = unit.index
-            return (unit.last - i if i is not None else 2**30), unit.name
+            if i is None:
+                return 2**30, unit.name
+            return (i - unit.last if self.until_stopped else unit.last - i), unit.name
+
+        def key_of_others(unit: Unit) -> tuple[int, int, int]:
+            waits = sum(not self.units[u].solved for u, v in self.before if v == unit.name)
+            return (waits if self.until_stopped else 0), *key(unit)
 
         active = [unit for unit in self.units if not unit.solved]
         waiting = {unit.name: unit for unit in active if unit.slidable}
@@ -402,7 +409,7 @@ class ReferenceMapp:
             del waiting[best.name]
         classes = (
             [unit for unit in first if not unit.home],
-            sorted((unit for unit in active if not unit.home and unit.path and not unit.slidable), key=key),
+            sorted((u for u in active if not u.home and u.path and not u.slidable), key=key_of_others),
             sorted((unit for unit in active if unit.home and unit.path), key=key),
             sorted((unit for unit in active if not unit.path), key=key),
         )
@@ -479,20 +486,21 @@ class ReferenceMapp:
         while True:
             changed = False
             for k, unit in enumerate(order):
-                if unit.solved:
-                    continue
-                moved = self.advance(unit, order[:k])
-                moved = moved or (self.inline_return and self.walk_back(unit, order[:k]))
-                if k == 0 and guaranteed:
-                    assert moved or unit.home, "the master unit advances in every pass"
-                if moved:
-                    changed = True
-                    state = tuple(other.cell for other in self.units)
-                    repeated = state in states and not self.inline_return
-                    assert not repeated, "no global state is repeated in a progression step"
-                    states.add(state)
-                    if unit.home:
-                        self.settle()
+                may_go = not unit.solved
+                while may_go:
+                    moved = self.advance(unit, order[:k])
+                    moved = moved or (self.inline_return and self.walk_back(unit, order[:k]))
+                    if k == 0 and guaranteed:
+                        assert moved or unit.home, "the master unit advances until it is home"
+                    if moved:
+                        changed = True
+                        state = tuple(other.cell for other in self.units)
+                        repeated = state in states and not self.inline_return
+                        assert not repeated, "no global state is repeated in a progression step"
+                        states.add(state)
+                        if unit.home:
+                            self.settle()
+                    may_go = moved and self.until_stopped and not unit.solved
             if not changed:
                 return
 

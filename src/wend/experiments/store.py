@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 from wend.errors import FormatError, ParameterError, VersionError
 from wend.files import UNPACKED_RATIO, parse_json, read_bytes, replacing, to_json
 
-SCHEMA = 1
+SCHEMA = 2      # 1: the problems of one seed were the first agents of one draw, whatever their size
 
 _LABEL_BYTES = 2**16            # of store.json, at most
 _ROW_BYTES = 2**20              # of one result, at most

@@ -44,12 +44,15 @@ Pairs = tuple[Cells, Cells]     # starts and goals; agent i goes from the i-th t
 
 
 def make_problem(kind: str, grid: Grid, *, agents: int, seed: int) -> Problem:
-    """Draw a problem of that kind. The same arguments give the same problem on every machine."""
+    """Draw a problem of that kind. The same arguments give the same problem on every machine.
+
+    It is drawn from the seed and the number of agents together: with another number, all of them are elsewhere.
+    """
     if kind not in PROBLEMS:
         raise UnknownNameError("kind of problem", kind, PROBLEMS)
     agents = whole("agents", agents, 1, 2**31 - 1)
     seed = whole("seed", seed, 0, MAX_SEED)
-    starts, goals = PROBLEMS[kind](grid, agents, np.random.default_rng(seed))
+    starts, goals = PROBLEMS[kind](grid, agents, np.random.default_rng((seed, agents)))
     return Problem(grid, starts, goals, name=kind, seed=seed)
 
 

@@ -35,8 +35,8 @@ def test_a_folder_of_something_else_is_refused_and_left_alone(tmp_path) -> None:
     store.put(row("one", ticks=4))
     with pytest.raises(FormatError, match="results of 'a/b', not of 'c/d'"):
         Store.create(tmp_path / "r", "c/d")
-    (tmp_path / "r" / "store.json").write_text(json.dumps({"experiment": "a/b", "schema": 0}))
-    with pytest.raises(VersionError, match="results of schema 0, and this Wend writes 1"):
+    (tmp_path / "r" / "store.json").write_text(json.dumps({"experiment": "a/b", "schema": 1}))
+    with pytest.raises(VersionError, match="results of schema 1, and this Wend writes 2"):
         Store.create(tmp_path / "r", "a/b")
     (tmp_path / "r" / "store.json").write_text("{")
     with pytest.raises(FormatError, match="damaged"):

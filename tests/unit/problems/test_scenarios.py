@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import deque
 from pathlib import Path
 
@@ -134,6 +135,25 @@ def test_the_seed_is_all_the_randomness(kind: str) -> None:
     assert len({(tuple(p.starts.tolist()), tuple(p.goals.tolist())) for p in [first, *others]}) == 5
 
 
+def test_the_sizes_of_a_seed_are_drawn_independently() -> None:
+    """The first agents of a larger problem are not those of a smaller one."""
+    sizes = range(25, 201, 25)
+    problems = [make_problem("random", MAPS["caves"], agents=agents, seed=4) for agents in sizes]
+    for ends in ("starts", "goals"):
+        first = {tuple(getattr(problem, ends)[:25].tolist()) for problem in problems}
+        assert len(first) == len(problems)
+        for smaller, larger in itertools.pairwise(problems):        # what they share, they share by chance
+            shared = np.intersect1d(getattr(smaller, ends), getattr(larger, ends)).size
+            assert shared < smaller.agents / 2
+
+
+@pytest.mark.parametrize("kind", PROBLEMS)
+def test_another_size_is_another_draw(kind: str) -> None:
+    grid = generate(kind) if kind in JAMS else MAPS["caves"]
+    first = {tuple(make_problem(kind, grid, agents=agents, seed=4).starts[:4].tolist()) for agents in range(20, 28)}
+    assert len(first) > 1
+
+
 def test_refused() -> None:
     grid = MAPS["rooms"]
     with pytest.raises(UnknownNameError, match=r"unknown kind of problem 'swap'.* Known: random, cross-sides"):
@@ -237,7 +257,7 @@ def test_outside_in_is_inside_out_backwards() -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_tight_clusters_are_balls_far_apart(name: str, seed: int) -> None:
     grid = MAPS[name]
-    here, there = (grid.xy(cell) for cell in _two_clusters(grid, 40, np.random.default_rng(seed)))
+    here, there = (grid.xy(cell) for cell in _two_clusters(grid, 40, np.random.default_rng((seed, 40))))
     problem = make_problem("tight-to-tight", grid, agents=40, seed=seed)
     assert is_ball(grid, here, problem.start_points())
     assert is_ball(grid, there, problem.goal_points())
@@ -256,7 +276,7 @@ def test_tight_clusters_do_not_overlap_where_that_can_be() -> None:
 @pytest.mark.parametrize("name", MAPS)
 def test_tight_to_wide_ends_in_an_area_six_times_as_large(name: str) -> None:
     grid = MAPS[name]
-    _, there = _two_clusters(grid, 40, np.random.default_rng(5))
+    _, there = _two_clusters(grid, 40, np.random.default_rng((5, 40)))
     problem = make_problem("tight-to-wide", grid, agents=40, seed=5)
     tight = make_problem("tight-to-tight", grid, agents=40, seed=5)
     assert set(problem.start_points()) == set(tight.start_points())

@@ -15,6 +15,10 @@ class MappParameters(Planner):
     alternate_connectivity: bool = parameter(True, "relax alternate connectivity (AC): paths may lead through tunnels")
     initial_blank: bool = parameter(False, "relax the initial blank: units may wait for the one in front (ours)")
     later_provable: bool = parameter(False, "units that become provable on the way go before the others (ours)")
+    turn: str = parameter(
+        "one-move", "a unit's turn: one move, nearest first (the paper), or until it is stopped, farthest first (ours)",
+        choices=("one-move", "until-stopped"),
+    )  # fmt: skip
     counting: bool = parameter(True, "undo each unit's moves only as far as it must (RC), not all in reverse order")
     minimal_rollback: bool = parameter(False, "undo even fewer moves: choose beforehand which ones (ours)")
     inline_return: bool = parameter(False, "units that were pushed walk back as soon as they can (ours)")

@@ -140,10 +140,11 @@ def _play(parameters: MappParameters, pathfinder: Pathfinder, prospects: Prospec
     stage = Stage(tables, known.alternates, prospects.paths, crowd, make_log(cells, units))
     undoing = allocate(Undoing, units=units, cells=cells)
     counts, undone = crowd.counts[0], 0
+    until_stopped = parameters.turn == "until-stopped"
     seen: set[bytes] = set()
     while True:
         solved = int(counts.solved)
-        while make_step(stage, parameters.inline_return) == OUT_OF_SPACE:
+        while make_step(stage, until_stopped, parameters.inline_return) == OUT_OF_SPACE:
             stage = with_longer_log(stage, int(counts.moves) + cells, int(counts.guests) + cells)
         active = ~crowd.solved
         if not (active & (crowd.cell != goals)).any():

@@ -6,7 +6,7 @@ Ko-Hsin Cindy Wang, Adi Botea: MAPP (JAIR 42, 2011), sections 5.3 and 7.
 A unit goes along its path pi wherever the next cell is blank. Where it is not, a blank is fetched: the units on the
 alternate path around the unit, from the next cell to the nearest blank, move up by one each, as tiles in a sliding
 puzzle do. Units of lower priority never enter the private zone of one of higher priority: where it stands and the cell
-behind it. When no unit can move any more, the step is over.
+behind it. Units take turns; when none can move any more, the step is over.
 
     paper                                        here
     progression step (Alg. 2, 4)                 make_step: begin_step, progress
@@ -17,6 +17,9 @@ behind it. When no unit can move any more, the step is over.
 Deviations and open points
 - Order: slidable units that are not home, by topological order, fewest cells left first; then the other units; then
   those at home; then those without a path. Ties by index. (The paper suggests "closer to target".)
+- Ours, on request: with `turn="until-stopped"` a unit's turn ends when it can move no more, and the units with the most
+  cells left go first; of those that are not slidable, the ones that wait for the fewest others. A fraction of the moves
+  is listed, but units have less to do at the same time (docs/papers/mapp.md).
 - A unit is solved when all that go before it are, and no other active unit stood on its target in this step: such a
   one must undo its moves through it. The paper asks for the first half only.
 - Ours, on request: with `inline_return` units walk back to where they were pushed from during the step; then a global
@@ -41,7 +44,7 @@ from wend.planners.mapp.crowd import (
 )
 from wend.search import heap
 
-_FAR = 2**30        # cells left of a unit that is not on its path
+_FAR = 2**30        # cells left of a unit that is not on its path, which comes last in either order
 
 
 # --- solved units -----------------------------------------------------------------------------------------------------
@@ -80,14 +83,19 @@ def _settle(paths, crowd, log):
 
 
 @jit
-def _line_up(paths, crowd, u):
-    """Enter a unit into the heap: fewest cells left first, then the lowest index. Mutates: crowd."""
-    left = last_index(paths, u) - crowd.along[u] if crowd.along[u] != OFF_PATH else _FAR
-    heap.push(crowd.heap, left, u, 0)
+def _line_up(paths, crowd, u, waits, farthest_first):
+    """Enter a unit that waits for so many others into the heap: the fewest first, then the farthest or the nearest to
+    its target, then the lowest index. Mutates: crowd."""
+    left = _FAR
+    if crowd.along[u] != OFF_PATH:
+        left = last_index(paths, u) - crowd.along[u]
+        if farthest_first:
+            left = -left
+    heap.push(crowd.heap, waits, left, u)
 
 
 @jit
-def _put_in_order(paths, crowd):
+def _put_in_order(paths, crowd, farthest_first):
     """Order the active units. Mutates: crowd."""
     units = crowd.cell.size
     waiting = crowd.rank                # for a moment: active slidable units that go before this one
@@ -99,10 +107,10 @@ def _put_in_order(paths, crowd):
     heap.empty(crowd.heap)
     for u in range(units):
         if crowd.slidable[u] and not crowd.solved[u] and waiting[u] == 0:
-            _line_up(paths, crowd, u)
+            _line_up(paths, crowd, u, 0, farthest_first)
     count = 0
     while heap.size_of(crowd.heap) > 0:     # (i) slidable, not home: Kahn's topological order
-        u = crowd.heap.entry[0, 1]
+        u = crowd.heap.entry[0, 2]
         heap.drop_first(crowd.heap)
         if crowd.cell[u] != crowd.goal[u]:
             crowd.order[count] = u
@@ -111,7 +119,7 @@ def _put_in_order(paths, crowd):
             v = paths.follower[k]
             waiting[v] -= 1
             if waiting[v] == 0 and crowd.slidable[v] and not crowd.solved[v]:
-                _line_up(paths, crowd, v)
+                _line_up(paths, crowd, v, 0, farthest_first)
     for kind in range(3):               # (ii) others, not home; (iii) home; then those without a path
         for u in range(units):
             if crowd.solved[u]:
@@ -123,9 +131,9 @@ def _put_in_order(paths, crowd):
                 or (kind == 1 and home and not pathless)
                 or (kind == 2 and pathless)
             ):
-                _line_up(paths, crowd, u)
+                _line_up(paths, crowd, u, crowd.waits[u] if farthest_first and kind == 0 else 0, farthest_first)
         while heap.size_of(crowd.heap) > 0:
-            crowd.order[count] = crowd.heap.entry[0, 1]
+            crowd.order[count] = crowd.heap.entry[0, 2]
             count += 1
             heap.drop_first(crowd.heap)
     crowd.counts[0].active = count
@@ -146,7 +154,7 @@ def promote(paths, crowd):
 
 
 @jit
-def begin_step(stage):
+def begin_step(stage, farthest_first):
     """Begin a progression step: which units are solved, which go first, where each stands. Mutates: stage."""
     paths, crowd, log = stage.paths, stage.crowd, stage.log
     counts = crowd.counts[0]
@@ -163,7 +171,7 @@ def begin_step(stage):
         if not crowd.solved[u]:
             welcome(crowd, log, crowd.cell[u], u)
     _settle(paths, crowd, log)
-    _put_in_order(paths, crowd)
+    _put_in_order(paths, crowd, farthest_first)
     for place in range(counts.active):
         u = crowd.order[place]
         crowd.pushed[u] = NONE
@@ -293,25 +301,37 @@ def _walk_back(paths, crowd, log, u):
 
 
 @jit
-def progress(stage, inline_return):
+def _take_turn(stage, u, inline_return):
+    """Let a unit make a move, if it can; return whether it did. Mutates: stage."""
+    paths, crowd, log = stage.paths, stage.crowd, stage.log
+    if crowd.solved[u]:
+        return False
+    if not (_advance(stage, u) or (inline_return and _walk_back(paths, crowd, log, u))):
+        return False
+    if crowd.cell[u] == crowd.goal[u]:
+        _settle(paths, crowd, log)
+    return True
+
+
+@jit
+def progress(stage, until_stopped, inline_return):
     """Let all units advance in turn until none can; answer the moves of this step, or OUT_OF_SPACE. Mutates: stage.
 
-    With `inline_return`, a unit that was pushed and cannot advance walks back to where it came from.
+    A turn is one move, or with `until_stopped` as many as the unit can make. With `inline_return`, a unit that was
+    pushed and cannot advance walks back to where it came from.
     """
-    paths, crowd, log = stage.paths, stage.crowd, stage.log
+    crowd, log = stage.crowd, stage.log
     counts = crowd.counts[0]
+    most = crowd.segment.size                               # moves that one advance can take, pushes included
     while True:
         while counts.cursor < counts.active:
-            u = crowd.order[counts.cursor]
-            if not crowd.solved[u]:
-                most = crowd.segment.size                   # moves that one turn can take
-                if counts.moves + most > log.to.size or counts.guests + most > log.guest.size:
-                    return OUT_OF_SPACE
-                if _advance(stage, u) or (inline_return and _walk_back(paths, crowd, log, u)):
-                    counts.changed = 1
-                    if crowd.cell[u] == crowd.goal[u]:
-                        _settle(paths, crowd, log)
-            counts.cursor += 1
+            if counts.moves + most > log.to.size or counts.guests + most > log.guest.size:
+                return OUT_OF_SPACE
+            moved = _take_turn(stage, crowd.order[counts.cursor], inline_return)
+            if moved:
+                counts.changed = 1
+            if not (moved and until_stopped):
+                counts.cursor += 1
         counts.cursor = 0
         if counts.changed == 0:
             counts.step_ended = counts.moves
@@ -320,13 +340,13 @@ def progress(stage, inline_return):
 
 
 @jit
-def make_step(stage, inline_return):
+def make_step(stage, until_stopped, inline_return):
     """Make a progression step, or go on with the one that ran out of space; answer as `progress`. Mutates: stage."""
     counts = stage.crowd.counts[0]
     if counts.under_way == 0:
-        begin_step(stage)
+        begin_step(stage, until_stopped)
         counts.under_way = 1
-    moves = progress(stage, inline_return)
+    moves = progress(stage, until_stopped, inline_return)
     if moves != OUT_OF_SPACE:
         counts.under_way = 0
     return moves

@@ -134,6 +134,7 @@ def test_units_that_become_provable_go_before_the_others_if_so_wished() -> None:
     assert [v.provable for v in verdicts(grid, starts, goals)] == [True, False, False]
     assert moves(grid, starts, goals, rounds=1)[0].home == 1
     assert moves(grid, starts, goals, rounds=1, later_provable=True)[0].home == 2
+    assert moves(grid, starts, goals, rounds=1, turn="until-stopped")[0].home == 2      # it needs no promotion
 
 
 @pytest.mark.small
@@ -219,10 +220,11 @@ def test_a_tunnel_needs_as_many_blanks_behind_it_as_it_is_long() -> None:
 
 
 @pytest.mark.small
-def test_crowds_cross_the_bridge_in_both_directions() -> None:
+@pytest.mark.parametrize("turn", ["one-move", "until-stopped"])
+def test_crowds_cross_the_bridge_in_both_directions(turn: str) -> None:
     grid = grid_of(BRIDGE)
     starts, goals = [(0, 0), (0, 1), (10, 0)], [(10, 2), (10, 3), (0, 3)]
-    solution, end = moves(grid, starts, goals)
+    solution, end = moves(grid, starts, goals, turn=turn)
     assert solution.first.provable.all()
     assert solution.counters["push_moves"] > 0
     assert end == goals
@@ -248,8 +250,9 @@ def test_unknown_parameters_are_refused() -> None:
 
 
 @pytest.mark.small
-def test_the_papers_example_takes_five_moves() -> None:
-    solution, end = moves(open_map(4, 3), [(0, 1), (1, 0)], [(3, 1), (1, 2)], **BASIC)
+@pytest.mark.parametrize("turn", ["one-move", "until-stopped"])
+def test_the_papers_example_takes_five_moves(turn: str) -> None:
+    solution, end = moves(open_map(4, 3), [(0, 1), (1, 0)], [(3, 1), (1, 2)], turn=turn, **BASIC)
     assert solution.first.provable.all()
     assert end == [(3, 1), (1, 2)]
     assert solution.counters["total_moves"] == solution.counters["path_moves"] == 5
@@ -277,7 +280,8 @@ def test_who_is_in_the_way_is_pushed_around_and_comes_home() -> None:
 
 @pytest.mark.small
 @pytest.mark.parametrize("counting", [True, False])
-def test_counters_of_blanks_are_right_after_every_step(counting: bool) -> None:
+@pytest.mark.parametrize("until_stopped", [True, False])
+def test_counters_of_blanks_are_right_after_every_step(until_stopped: bool, counting: bool) -> None:
     """kappa kept up to date is kappa counted anew, and so are the tight buffers and the private zones."""
     grid = grid_of(BRIDGE)
     starts = [(0, 0), (0, 1), (10, 0), (10, 1), (2, 2), (8, 2)]
@@ -302,9 +306,9 @@ def test_counters_of_blanks_are_right_after_every_step(counting: bool) -> None:
 
     steps = 0
     while not crowd.solved.all():
-        sliding.begin_step(stage)
+        sliding.begin_step(stage, until_stopped)
         check()
-        while sliding.progress(stage, True) == OUT_OF_SPACE:
+        while sliding.progress(stage, until_stopped, True) == OUT_OF_SPACE:
             stage = rounds.with_longer_log(stage, 2 * stage.log.unit.size, 2 * stage.log.guest.size)
             check()
         check()
@@ -313,6 +317,17 @@ def test_counters_of_blanks_are_right_after_every_step(counting: bool) -> None:
         steps += 1
         assert steps < 20
     assert crowd.cell.tolist() == targets.tolist()
+
+
+@pytest.mark.small
+def test_a_unit_that_goes_on_until_it_is_stopped_is_home_before_others_set_out() -> None:
+    """The farthest goes first, and there is nothing to undo; with one move to a turn the nearest goes first."""
+    starts, goals = [(0, 2), (2, 0), (4, 4)], [(5, 2), (2, 5), (4, 1)]
+    solution, end = moves(open_map(6, 6), starts, goals, turn="until-stopped")
+    assert end == goals
+    assert solution.unit.tolist() == [0] * 5 + [1] * 5 + [2] * 3
+    assert solution.counters["undo_moves"] == 0
+    assert moves(open_map(6, 6), starts, goals)[0].unit[:3].tolist() == [2, 0, 1]
 
 
 def test_more_rounds_bring_home_at_least_as_many() -> None:
@@ -331,6 +346,7 @@ def test_more_rounds_bring_home_at_least_as_many() -> None:
 
 
 @pytest.mark.small
+@pytest.mark.parametrize("turn", ["one-move", "until-stopped"])
 @pytest.mark.parametrize(
     ("drawing", "starts", "goals"),
     [
@@ -338,10 +354,10 @@ def test_more_rounds_bring_home_at_least_as_many() -> None:
         ("....######\n..........\n....######", [(0, 0), (7, 1), (6, 1)], [(9, 1), (7, 1), (6, 1)]),
     ],
 )
-def test_who_is_home_in_a_dead_end_makes_room_for_the_one_behind(drawing, starts, goals) -> None:
+def test_who_is_home_in_a_dead_end_makes_room_for_the_one_behind(drawing, starts, goals, turn) -> None:
     grid = grid_of(drawing)
-    assert moves(grid, starts, goals, rounds=1)[1] != goals
-    solution, end = moves(grid, starts, goals)
+    assert moves(grid, starts, goals, turn=turn, rounds=1)[1] != goals
+    solution, end = moves(grid, starts, goals, turn=turn)
     assert end == goals
     assert solution.counters["rounds"] >= 4         # in vain; then aside, through, and back
 
