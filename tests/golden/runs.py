@@ -33,6 +33,7 @@ OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("bmaa", {"heuristic": "blocks", "block": 4, "push": True}),
     ("bmaa", {"make_way": True, "patience": 2}),
     ("surge", {"block": 5, "threads": 2, "patience": 3}),
+    ("pibt", {"swap": False}),
     ("mapp", {"target_isolation": False, "needless": "keep", "rounds": 1}),
     ("mapp", {"alternate_connectivity": False, "counting": False, "needless": "trim"}),
     ("mapp", {"minimal_rollback": True, "inline_return": True}),

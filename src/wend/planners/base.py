@@ -136,6 +136,11 @@ class Budget:
                 raise ParameterError(f"a budget of {milliseconds} ms per tick allows no search; give more than 0")
             self._deadline = time.perf_counter() + seconds
 
+    @property
+    def is_limited(self) -> bool:
+        """Whether there is a limit at all."""
+        return self._deadline is not None or self._expansions < _UNLIMITED
+
     def slice(self) -> int:
         """Expansions that may be made now; 0 when the tick's budget is used up."""
         left = self._expansions - self.spent
