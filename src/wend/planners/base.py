@@ -251,6 +251,13 @@ class Planner(ABC):
     def plan(self, proposal: Proposal, budget: Budget) -> None:
         """Fill in the next cell of every controlled agent, within the budget. Called once per tick."""
 
+    def is_improving(self) -> bool:
+        """Whether `plan` is at work, has an answer already, and looks for a better one.
+
+        A KeyboardInterrupt then ends the looking and not the run: the planner catches it and answers with what it has.
+        """
+        return False
+
     def counters(self) -> dict[str, int]:
         """Numbers worth knowing about the run so far, by name; `repaths`, where given, counts repeated searches."""
         return {}
