@@ -19,15 +19,17 @@ from wend.kernel import jit, scramble
 from wend.kernel.arrays import allocate, int32, record
 from wend.planners.lacam.instance import Instance, moves_from
 from wend.planners.lacam.traffic import (
-    ENTER,
-    FOLLOWING,
+    BEFORE,
     LEAVE,
     UNIT,
     Traffic,
     add_path,
-    drop_path,
     find_path,
+    give_back,
+    last_visit,
     make_traffic,
+    put_back,
+    take_out,
 )
 from wend.planners.lacam.tree import NONE
 
@@ -45,7 +47,8 @@ class Refinement(NamedTuple):
     traffic: Traffic
     plan: Annotated[np.ndarray, int32("units", "ticks")]        # the cell of each unit, by tick
     trial: Annotated[np.ndarray, int32(_MOST, "ticks")]         # new paths of the group at hand
-    group: Annotated[np.ndarray, int32(_MOST)]                  # the units in it
+    group: Annotated[np.ndarray, int32(_MOST)]                  # the units in it,
+    old: Annotated[np.ndarray, int32(_MOST)]                    # ... and the visits of their old paths
     counts: Annotated[
         np.ndarray,
         record(
@@ -120,17 +123,10 @@ def _join_guests(refinement, unit, size):
     """Add the last units that pass over a unit's goal: they keep it from arriving. Mutates: refinement."""
     traffic = refinement.traffic
     goal, counts = traffic.instance.goal[unit], refinement.counts[0]
-    visits, visit = 0, np.int64(traffic.first[goal])
-    while visit != NONE:
-        visits += int(traffic.visit[visit, UNIT] != unit)
-        visit = np.int64(traffic.visit[visit, FOLLOWING])
-    skip, visit = visits - (size - 1), np.int64(traffic.first[goal])
+    visit = last_visit(traffic, goal, refinement.plan.shape[1])
     while visit != NONE and counts.grouped < size:
-        if traffic.visit[visit, UNIT] != unit:
-            skip -= 1
-            if skip < 0:
-                _join(refinement, traffic.visit[visit, UNIT])
-        visit = np.int64(traffic.visit[visit, FOLLOWING])
+        _join(refinement, traffic.visit[visit, UNIT])
+        visit = np.int64(traffic.visit[visit, BEFORE])
 
 
 @jit
@@ -143,11 +139,10 @@ def _join_near(refinement, unit, size, lot):
     for d in range(9):
         if d < 8 and not tables.moves[here] >> d & 1:
             continue
-        visit = np.int64(traffic.first[here + tables.offset[d] if d < 8 else here])
-        while visit != NONE and traffic.visit[visit, ENTER] <= tick + _NEAR_TICKS:
-            if traffic.visit[visit, LEAVE] >= tick - _NEAR_TICKS and counts.grouped < size:
-                _join(refinement, traffic.visit[visit, UNIT])
-            visit = np.int64(traffic.visit[visit, FOLLOWING])
+        visit = last_visit(traffic, here + tables.offset[d] if d < 8 else here, tick + _NEAR_TICKS)
+        while visit != NONE and traffic.visit[visit, LEAVE] >= tick - _NEAR_TICKS and counts.grouped < size:
+            _join(refinement, traffic.visit[visit, UNIT])
+            visit = np.int64(traffic.visit[visit, BEFORE])
 
 
 @jit
@@ -161,7 +156,7 @@ def refine(refinement, rounds, seed):
         spare, planned = 0, 0                           # by how much the group is later than on its shortest paths
         for k in range(counts.grouped):
             spare += _arrival(goal[group[k]], plan[group[k]]) - _least(instance, group[k])
-            drop_path(traffic, plan[group[k]])
+            refinement.old[k] = take_out(traffic, group[k])
         left = spare
         while planned < counts.grouped:
             unit, path = group[planned], trial[planned]
@@ -174,13 +169,14 @@ def refine(refinement, rounds, seed):
         if planned == counts.grouped:
             counts.cost -= left
             for k in range(counts.grouped):
+                give_back(traffic, refinement.old[k])
                 for tick in range(plan.shape[1]):
                     plan[group[k], tick] = trial[k, tick]
             continue
         for k in range(planned):
-            drop_path(traffic, trial[k])
-        for k in range(counts.grouped):
-            add_path(traffic, group[k], plan[group[k]])
+            give_back(traffic, take_out(traffic, group[k]))
+        for k in range(counts.grouped - 1, -1, -1):
+            put_back(traffic, group[k], refinement.old[k])
 
 
 def sum_of_costs(instance: Instance, plan: NDArray[np.int32]) -> int:

@@ -27,7 +27,7 @@ _SLICE_DECISIONS = 10_000       # of units, between two looks at the clock: abou
 _SLICE_STEPS = 25               # configurations
 _RESTART_STEPS = 600            # and twice the longest way: after so many, the search starts again with other chances
 _TRIES = 4                      # searches of which the best plan is the first plan, as long as they take
-_TRY_DECISIONS = 100_000        # ... less than so many decisions of units, about 25 ms
+_TRY_DECISIONS = 170_000        # ... less than so many decisions of units, about 40 ms
 _GROUPS_PER_STEP = 4            # that are planned anew for each configuration that LaCAM* tries meanwhile
 _TELL_MS = 500                  # between two reports
 

@@ -28,12 +28,12 @@ from wend.search.heap import Heap, drop_first, empty, push, size_of
 
 _WEIGHT = 3         # of the distance to the goal, in halves; 2 is A*
 _FOREVER = 2**30
-
-# What is known of a visit, side by side in memory: its first tick, its last one or _FOREVER, the next visit of the same
-# cell or NONE, and whose it is.
-ENTER, LEAVE, FOLLOWING, UNIT = range(4)
-
 _HEAP = 1 << 16     # entries; a search that needs more fails
+_SPARE_PATHS = 8    # that units may have beside their old ones
+
+# What is known of a visit, side by side in memory: its first tick; its last one, or _FOREVER; the visits of the same
+# cell before and after it, or NONE; whose it is; and another visit of the same unit, or NONE.
+ENTER, LEAVE, BEFORE, AFTER, UNIT, CHAIN = range(6)
 
 
 class Traffic(NamedTuple):
@@ -42,7 +42,9 @@ class Traffic(NamedTuple):
     instance: Instance
     weight: int                                                 # of the distance to the goal in f, in halves
     first: Annotated[np.ndarray, int32("cells", fill=NONE)]     # the first visit of a cell, or NONE
-    visit: Annotated[np.ndarray, int32("visits", 4)]            # ENTER, LEAVE, FOLLOWING, UNIT
+    near: Annotated[np.ndarray, int32("cells", fill=NONE)]      # the visit of it that was last looked at, or NONE
+    own: Annotated[np.ndarray, int32("units", fill=NONE)]       # the chain of a unit's visits: its last one, or NONE
+    visit: Annotated[np.ndarray, int32("visits", 6)]            # ENTER to CHAIN
     cell: Annotated[np.ndarray, int32("visits")]                # where a visit is
     arrival: Annotated[np.ndarray, int32("states")]             # by state: the earliest tick there,
     came: Annotated[np.ndarray, int32("states")]                # ... the state before,
@@ -62,12 +64,61 @@ class Traffic(NamedTuple):
 
 def make_traffic(instance: Instance, plan: NDArray[np.int32], weight: int = _WEIGHT) -> Traffic:
     """The traffic of a plan, int32[units, ticks + 1]."""
-    cells, visits, given = instance.place.size, max(1, plan.size), {"instance": instance, "weight": weight}
-    traffic = allocate(Traffic, given, cells=cells, visits=visits, states=cells + visits, entries=_HEAP)
+    cells, (units, ticks) = instance.place.size, plan.shape
+    visits = (units + _SPARE_PATHS) * ticks
+    given = {"instance": instance, "weight": weight}
+    traffic = allocate(Traffic, given, cells=cells, units=units, visits=visits, states=cells + visits, entries=_HEAP)
     traffic.counts[0].unused = NONE
-    for unit in range(len(plan)):
+    for unit in range(units):
         add_path(traffic, unit, plan[unit])
     return traffic
+
+
+@jit
+def last_visit(traffic, cell, tick):
+    """The last visit of a cell that begins at a tick or before, or NONE. Mutates: traffic.near.
+
+    It is looked for from where the last one was found, since a search asks for much the same times.
+    """
+    at = np.int64(traffic.near[cell])
+    if at == NONE:
+        at = np.int64(traffic.first[cell])
+    while at != NONE and traffic.visit[at, ENTER] > tick:
+        at = np.int64(traffic.visit[at, BEFORE])
+    if at == NONE:
+        traffic.near[cell] = traffic.first[cell]
+        return at
+    after = np.int64(traffic.visit[at, AFTER])
+    while after != NONE and traffic.visit[after, ENTER] <= tick:
+        at, after = after, np.int64(traffic.visit[after, AFTER])
+    traffic.near[cell] = at
+    return at
+
+
+@jit
+def _link(traffic, visit):
+    """Put a visit between those before and after it. Mutates: traffic."""
+    before, after = traffic.visit[visit, BEFORE], traffic.visit[visit, AFTER]
+    if before == NONE:
+        traffic.first[traffic.cell[visit]] = visit
+    else:
+        traffic.visit[before, AFTER] = visit
+    if after != NONE:
+        traffic.visit[after, BEFORE] = visit
+
+
+@jit
+def _unlink(traffic, visit):
+    """Take a visit out, which still knows where it was. Mutates: traffic."""
+    cell, before, after = traffic.cell[visit], traffic.visit[visit, BEFORE], traffic.visit[visit, AFTER]
+    if before == NONE:
+        traffic.first[cell] = after
+    else:
+        traffic.visit[before, AFTER] = after
+    if after != NONE:
+        traffic.visit[after, BEFORE] = before
+    if traffic.near[cell] == visit:
+        traffic.near[cell] = before if before != NONE else after
 
 
 @jit
@@ -76,40 +127,25 @@ def _add_visit(traffic, unit, cell, enter, leave):
     counts = traffic.counts[0]
     added = counts.unused
     if added != NONE:
-        counts.unused = np.int64(traffic.visit[added, FOLLOWING])
+        counts.unused = np.int64(traffic.visit[added, CHAIN])
     else:
         added = counts.used
         counts.used += 1
-    traffic.visit[added, UNIT], traffic.cell[added] = unit, cell
+    before = last_visit(traffic, cell, enter)
+    after = traffic.first[cell] if before == NONE else traffic.visit[before, AFTER]
+    traffic.cell[added] = cell
     traffic.visit[added, ENTER], traffic.visit[added, LEAVE] = enter, leave
-    before, after = np.int64(NONE), np.int64(traffic.first[cell])
-    while after != NONE and traffic.visit[after, ENTER] < enter:
-        before, after = after, np.int64(traffic.visit[after, FOLLOWING])
-    traffic.visit[added, FOLLOWING] = after
-    if before == NONE:
-        traffic.first[cell] = added
-    else:
-        traffic.visit[before, FOLLOWING] = added
-
-
-@jit
-def _drop_visit(traffic, cell, enter):
-    """Take the visit of a cell that begins at a tick out. Mutates: traffic."""
-    before, at = np.int64(NONE), np.int64(traffic.first[cell])
-    while traffic.visit[at, ENTER] != enter:
-        before, at = at, np.int64(traffic.visit[at, FOLLOWING])
-    if before == NONE:
-        traffic.first[cell] = traffic.visit[at, FOLLOWING]
-    else:
-        traffic.visit[before, FOLLOWING] = traffic.visit[at, FOLLOWING]
-    traffic.visit[at, FOLLOWING] = traffic.counts[0].unused
-    traffic.counts[0].unused = at
+    traffic.visit[added, BEFORE], traffic.visit[added, AFTER] = before, after
+    traffic.visit[added, UNIT], traffic.visit[added, CHAIN] = unit, traffic.own[unit]
+    traffic.own[unit] = added
+    _link(traffic, added)
 
 
 @jit
 def add_path(traffic, unit, path):
     """Let a unit be where its path says, by tick, and on the last cell for ever. Mutates: traffic."""
     enter = 0
+    traffic.own[unit] = NONE
     for tick in range(1, path.size):
         if path[tick] != path[enter]:
             _add_visit(traffic, unit, path[enter], enter, tick - 1)
@@ -118,14 +154,40 @@ def add_path(traffic, unit, path):
 
 
 @jit
-def drop_path(traffic, path):
-    """Take a unit that has that path out of the traffic. Mutates: traffic."""
-    enter = 0
-    for tick in range(1, path.size):
-        if path[tick] != path[enter]:
-            _drop_visit(traffic, path[enter], enter)
-            enter = tick
-    _drop_visit(traffic, path[enter], enter)
+def take_out(traffic, unit):
+    """Take a unit out of the traffic; return the chain of its visits, for `put_back` or `give_back`. Mutates: traffic.
+    """
+    visit, chain = np.int64(traffic.own[unit]), np.int64(NONE)
+    while visit != NONE:
+        _unlink(traffic, visit)
+        earlier = np.int64(traffic.visit[visit, CHAIN])
+        traffic.visit[visit, CHAIN] = chain         # the chain is turned round: what was taken out last comes first
+        visit, chain = earlier, visit
+    traffic.own[unit] = NONE
+    return chain
+
+
+@jit
+def put_back(traffic, unit, chain):
+    """Put a unit back that was taken out. Those that were taken out after it are back already. Mutates: traffic."""
+    visit = np.int64(chain)
+    while visit != NONE:
+        _link(traffic, visit)
+        later = np.int64(traffic.visit[visit, CHAIN])
+        traffic.visit[visit, CHAIN] = traffic.own[unit]
+        traffic.own[unit] = visit
+        visit = later
+
+
+@jit
+def give_back(traffic, chain):
+    """Give the visits of a unit that was taken out back for good. Mutates: traffic."""
+    visit, counts = np.int64(chain), traffic.counts[0]
+    while visit != NONE:
+        later = np.int64(traffic.visit[visit, CHAIN])
+        traffic.visit[visit, CHAIN] = counts.unused
+        counts.unused = visit
+        visit = later
 
 
 @jit
@@ -151,7 +213,7 @@ def _expand(traffic, unit, state, last_tick):
     """Look where a unit can go from a state, in time to be on its goal at the last tick. Mutates: traffic."""
     tables, cells, counts = traffic.instance.tables, traffic.first.size, traffic.counts[0]
     here = state if state < cells else np.int64(traffic.cell[state - cells])
-    after = np.int64(traffic.first[here] if state < cells else traffic.visit[state - cells, FOLLOWING])
+    after = np.int64(traffic.first[here] if state < cells else traffic.visit[state - cells, AFTER])
     earliest = traffic.arrival[state] + 1
     latest = last_tick if after == NONE else np.int64(traffic.visit[after, ENTER])     # to be gone from here
     counts.expanded += 1
@@ -160,7 +222,11 @@ def _expand(traffic, unit, state, last_tick):
             continue
         there = here + tables.offset[d]
         latest_there = min(latest, last_tick - moves_from(traffic.instance, unit, there))
-        interval, begin, visit = there, np.int64(0), np.int64(traffic.first[there])
+        visit = last_visit(traffic, there, earliest)        # the interval behind it is the first that lasts long enough
+        interval, begin = there, np.int64(0)
+        if visit != NONE:
+            interval, begin = cells + visit, np.int64(traffic.visit[visit, LEAVE]) + 1
+        visit = np.int64(traffic.first[there] if visit == NONE else traffic.visit[visit, AFTER])
         while begin <= latest_there:
             end = _FOREVER if visit == NONE else traffic.visit[visit, ENTER] - 1
             tick = max(earliest, begin)
@@ -175,7 +241,7 @@ def _expand(traffic, unit, state, last_tick):
             if visit == NONE:
                 break
             begin, interval = np.int64(traffic.visit[visit, LEAVE]) + 1, cells + visit
-            visit = np.int64(traffic.visit[visit, FOLLOWING])
+            visit = np.int64(traffic.visit[visit, AFTER])
 
 
 @jit
@@ -186,11 +252,10 @@ def find_path(traffic, unit, last_tick, max_expansions, path):
     """
     instance, counts, cells = traffic.instance, traffic.counts[0], traffic.first.size
     start, goal = np.int64(instance.start[unit]), np.int64(instance.goal[unit])
-    final, visit = goal, np.int64(traffic.first[goal])
-    counts.clear = 0
-    while visit != NONE:
-        final, counts.clear = cells + visit, np.int64(traffic.visit[visit, LEAVE]) + 1
-        visit = np.int64(traffic.visit[visit, FOLLOWING])
+    last = last_visit(traffic, goal, _FOREVER)
+    final, counts.clear = goal, 0
+    if last != NONE:
+        final, counts.clear = cells + last, np.int64(traffic.visit[last, LEAVE]) + 1
     if counts.clear > last_tick:
         return False
     counts.searches += 1

@@ -11,7 +11,7 @@ from wend import Grid
 from wend.planners.lacam.instance import make_instance
 from wend.planners.lacam.refining import Refiner
 from wend.planners.lacam.search import FOUND, TreeSearch
-from wend.planners.lacam.traffic import add_path, drop_path, find_path, make_traffic
+from wend.planners.lacam.traffic import add_path, find_path, give_back, make_traffic, put_back, take_out
 
 
 @pytest.mark.small
@@ -33,7 +33,7 @@ def test_sipp_finds_a_path_where_there_is_one_and_the_quickest_without_weight(co
         plan = np.ascontiguousarray(search.plan().T)
         traffic = make_traffic(make_instance(grid, starts, goals, NOBODY), plan, weight)
         for unit in range(count):
-            drop_path(traffic, plan[unit])
+            give_back(traffic, take_out(traffic, unit))
             others = [[grid.xy(int(cell)) for cell in plan[other]] for other in range(count) if other != unit]
             start, goal = grid.xy(int(starts[unit])), grid.xy(int(goals[unit]))
             earliest = earliest_arrival(grid, start, goal, others, plan.shape[1] - 1)
@@ -58,15 +58,17 @@ def test_a_path_waits_for_the_way_to_be_free_and_exchanges_cells_with_no_other()
     straight, aside = np.array([2, 1, 0, 0, 0, 0, 0], np.int32), np.array([2, 1, 4, 4, 4, 1, 0], np.int32)
     path = np.empty(7, np.int32)
     traffic = make_traffic(make_instance(grid, starts, goals, NOBODY), np.array([starts[[0] * 7], straight]))
-    drop_path(traffic, starts[[0] * 7])
+    give_back(traffic, take_out(traffic, 0))
     assert not find_path(traffic, 0, 6, 100, path)
-    drop_path(traffic, straight)
+    way = take_out(traffic, 1)
     add_path(traffic, 1, aside)
     assert find_path(traffic, 0, 6, 100, path)
     assert path.tolist() == [0, 0, 1, 2, 2, 2, 2]
-    drop_path(traffic, aside)
+    give_back(traffic, take_out(traffic, 1))
     assert find_path(traffic, 0, 6, 100, path)
     assert path.tolist() == [0, 1, 2, 2, 2, 2, 2]
+    put_back(traffic, 1, way)
+    assert not find_path(traffic, 0, 6, 100, path)
 
 
 @pytest.mark.small
