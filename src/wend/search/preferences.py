@@ -11,8 +11,9 @@ the agents beside it come nearer to their goals by going there, and no agent sta
 Where two agents in a corridor have to exchange places, the one that has to go back prefers the cells furthest from its
 goal, and pulls the other along.
 
-The caller passes `far(scene, agent, cell)`, the distance from a cell to an agent's goal or a negative answer, and a
-bundle `scene` that has at least
+The caller passes `far(scene, agent, cell)`, the distance from a cell to an agent's goal or a negative answer, and
+`known`, the same for what an agent thinks of others and of swaps, with a negative answer where the distance is only
+rough; and a bundle `scene` that has at least
 
     tables, agents, occupant    the map, the agents, and who stands where
     step                        int64[9]  what a move in each direction adds to the distance of its cell, and a wait
@@ -41,10 +42,10 @@ def is_fixed(agents, agent):
 
 
 @jit
-def list_cells(scene, decisions, depth, far):
+def list_cells(scene, decisions, depth, far, known):
     """List the next cells of an agent in the chain, best first, and name its partner, if it has one.
 
-    Returns 0, or a negative answer of `far` for one of these cells. Mutates: decisions, and what `far` does.
+    Returns 0, or a negative answer of `far` for one of these cells. Mutates: decisions, and what the kernels do.
     """
     if decisions.asked[depth] > 0:
         return 0
@@ -58,14 +59,14 @@ def list_cells(scene, decisions, depth, far):
         cost = far(scene, agent, there)
         if cost < 0:
             return cost
-        crowding = _crowding(scene, agent, here, there, far)
+        crowding = _crowding(scene, agent, here, there, known)
         if crowding < 0:
             return crowding
         key = np.int64(cost + scene.step[d]) << 12 | crowding << 8 | (scramble(draw + d) & 255)
         offer(decisions, depth, there, key)
     if not scene.swaps:
         return 0
-    partner = _partner_of(scene, decisions, depth, far)
+    partner = _partner_of(scene, decisions, depth, known)
     if partner == OUT_OF_SPACE:
         return OUT_OF_SPACE
     if partner != NO_AGENT:
@@ -75,10 +76,10 @@ def list_cells(scene, decisions, depth, far):
 
 
 @jit
-def _crowding(scene, agent, here, there, far):
-    """How many agents an agent is in the way of if it goes from here to there. Mutates: what `far` does.
+def _crowding(scene, agent, here, there, known):
+    """How many agents an agent is in the way of if it goes from here to there. Mutates: what `known` does.
 
-    Where `far` has no answer, it is in nobody's way; but OUT_OF_SPACE is passed on.
+    Where `known` has no answer, it is in nobody's way; but OUT_OF_SPACE is passed on.
     """
     tables, agents, occupant = scene.tables, scene.agents, scene.occupant
     crowding = int(occupant[there] != NO_AGENT and occupant[there] != agent)
@@ -90,7 +91,7 @@ def _crowding(scene, agent, here, there, far):
         other = occupant[beside]
         if other == NO_AGENT or beside == there or beside == agents.goal[other] or is_fixed(agents, other):
             continue
-        to_there, to_beside = far(scene, other, there), far(scene, other, beside)
+        to_there, to_beside = known(scene, other, there), known(scene, other, beside)
         if to_there == OUT_OF_SPACE or to_beside == OUT_OF_SPACE:
             return OUT_OF_SPACE
         crowding += int(0 <= to_there < to_beside)
@@ -98,11 +99,11 @@ def _crowding(scene, agent, here, there, far):
 
 
 @jit
-def _partner_of(scene, decisions, depth, far):
+def _partner_of(scene, decisions, depth, known):
     """The agent that is to follow an agent which has to go back, NO_AGENT if it need not, or OUT_OF_SPACE.
 
     That is the agent ahead, or one beside that it would have to let pass further on (the clear operation). Mutates:
-    what `far` does.
+    what `known` does.
     """
     tables, agents, occupant = scene.tables, scene.agents, scene.occupant
     agent, best = decisions.chain[depth], decisions.option[depth, 0]
@@ -110,7 +111,7 @@ def _partner_of(scene, decisions, depth, far):
     if best == here:
         return NO_AGENT
     if ahead != NO_AGENT and not decisions.decided[ahead]:
-        answer = should_swap(scene, far, agent, here, ahead, best)
+        answer = should_swap(scene, known, agent, here, ahead, best)
         if answer == OUT_OF_SPACE:
             return OUT_OF_SPACE
         if answer == 1:
@@ -122,7 +123,7 @@ def _partner_of(scene, decisions, depth, far):
         other = occupant[beside]
         if other == NO_AGENT or beside == best or is_fixed(agents, other):
             continue
-        answer = should_swap(scene, far, other, here, agent, best)
+        answer = should_swap(scene, known, other, here, agent, best)
         if answer == OUT_OF_SPACE:
             return OUT_OF_SPACE
         if answer == 1:

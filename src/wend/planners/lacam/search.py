@@ -96,7 +96,7 @@ def _far(crowd, unit, cell):
 @jit
 def _rank(crowd, decisions, depth):
     """List a unit's next cells. Mutates: decisions."""
-    return list_cells(crowd, decisions, depth, _far)
+    return list_cells(crowd, decisions, depth, _far, _far)
 
 
 @jit

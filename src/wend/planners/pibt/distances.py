@@ -3,7 +3,8 @@
 
 An agent goes by exact distances (search/reverse_resumable.py) as soon as they are known of its cell and all cells
 beside it. Until then it goes by rough ones: those over blocks (search/blocks.py) where these are known, and at least
-those of an empty map. The two are never mixed in one decision: `is_exact` says which of them an agent goes by.
+those of an empty map. The two are never mixed in one decision: `is_exact` says which of them an agent goes by. Rough
+distances are of no use to tell whether an agent is in another's way, or has to swap with it.
 
 Without a budget all distances are exact. With one, blocks are searched before cells, since a few of their expansions
 lead an agent around the walls.
@@ -46,12 +47,21 @@ class Routes(NamedTuple):
 
 
 @jit
+def known(scene, agent, cell):
+    """The exact distance from a cell to an agent's goal, or why it is not known. Mutates: scene.routes.reverse."""
+    routes = scene.routes
+    if not routes.is_exact[agent]:
+        return OUT_OF_BUDGET
+    cost = distance(scene.tables, routes.reverse, routes.search_of[agent], cell)
+    return cost >> EIGHTHS if cost >= 0 else cost
+
+
+@jit
 def far(scene, agent, cell):
-    """The distance from a cell to an agent's goal, or why it is not known. Mutates: scene.routes.reverse."""
+    """The distance from a cell to an agent's goal, exact or rough, or a negative answer. Mutates: scene.routes."""
     tables, routes = scene.tables, scene.routes
     if routes.is_exact[agent]:
-        cost = distance(tables, routes.reverse, routes.search_of[agent], cell)
-        return cost >> EIGHTHS if cost >= 0 else cost
+        return known(scene, agent, cell)
     goal, width, row = scene.agents.goal[agent], tables.width, routes.row[agent]
     x, y = cell % width, cell // width
     cost = empty_map_cost(tables, abs(x - goal % width), abs(y - goal // width))

@@ -41,7 +41,7 @@ from wend.kernel.arrays import ahead, allocate, grown, int64
 from wend.kernel.compiling import prepared
 from wend.maps.terrain import CARDINAL_COST, GridTables, empty_map_cost
 from wend.planners.base import Agents, Budget, Intent, Overlay, Planner, Proposal, State, parameter
-from wend.planners.pibt.distances import STEP, Distances, Routes, descend, far, search_blocks, search_cells
+from wend.planners.pibt.distances import STEP, Distances, Routes, descend, far, known, search_blocks, search_cells
 from wend.search.pibt import Decisions, fix, forget_decisions
 from wend.search.preferences import is_fixed, list_cells, settle
 from wend.search.reverse_resumable import carry_on, write_known
@@ -80,7 +80,7 @@ def find_distances(crowd, order, expansions, is_limited):
 @jit
 def _rank(crowd, decisions, depth):
     """List an agent's next cells. Mutates: decisions, crowd.routes."""
-    return list_cells(crowd, decisions, depth, far)
+    return list_cells(crowd, decisions, depth, far, known)
 
 
 @jit
