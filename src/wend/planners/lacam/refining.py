@@ -34,7 +34,8 @@ from wend.planners.lacam.traffic import (
 from wend.planners.lacam.tree import NONE
 
 _MOST = 6                   # units in a group
-_MAX_EXPANSIONS = 8_000     # of the search for one unit
+_EXPANSIONS = 500           # of the search for one unit, and
+_EXPANSIONS_PER_TICK = 12   # ... as many for each tick that it has: a path that is not found soon is not worth it
 _TRIES = 16                 # to find a unit that is delayed
 _NEAR_TICKS = 2             # between two units that met
 
@@ -161,7 +162,7 @@ def refine(refinement, rounds, seed):
         while planned < counts.grouped:
             unit, path = group[planned], trial[planned]
             last_tick = min(_least(instance, unit) + left, path.size - 1)
-            if not find_path(traffic, unit, last_tick, _MAX_EXPANSIONS, path):
+            if not find_path(traffic, unit, last_tick, _EXPANSIONS + _EXPANSIONS_PER_TICK * last_tick, path):
                 break
             add_path(traffic, unit, path)
             left -= _arrival(goal[unit], path) - _least(instance, unit)
