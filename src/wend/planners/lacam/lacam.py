@@ -7,12 +7,13 @@ Eventually Optimal Multi-Agent Pathfinding (IJCAI 2023).
     paper                                       here
     units, goals, distances                     instance.py
     LaCAM, LaCAM*                               search.py, tree.py
-    anytime: better plans while there is time   solving.py
+    restarts, anytime                           solving.py
+    refiners: LNS with SIPP (lacam3)            refining.py, traffic.py
     (ours: carrying the plan out in a world)    this file
 
 The search is over configurations, which say where every unit stands, and it is complete: given time it finds a plan, or
 has tried all configurations and so proves that there is none. Without `anytime_ms` and `anytime_expansions` the first
-plan is taken (LaCAM). With them it is improved until they are used up or it is proven best (LaCAM*).
+plan is taken (LaCAM). With them it is improved, by LaCAM* and by refinement, until they are used up or LaCAM* is done.
 
 Work: all of it in the first tick, and after an order or an edit; O(units) in every other tick.
 
