@@ -34,6 +34,8 @@ OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("bmaa", {"make_way": True, "patience": 2}),
     ("surge", {"block": 5, "threads": 2, "patience": 3}),
     ("mapp", {"turn": "until-stopped"}),
+    ("pibt", {"swap": False}),
+    ("lacam", {"swap": False, "max_expansions": 300, "anytime_expansions": 20}),
     ("mapp", {"target_isolation": False, "needless": "keep", "rounds": 1}),
     ("mapp", {"alternate_connectivity": False, "counting": False, "needless": "trim"}),
     ("mapp", {"minimal_rollback": True, "inline_return": True}),

@@ -43,13 +43,15 @@ CORRIDORS = """
     @.@@@@@.@
     @.......@
 """
-OLD_OPTIONS: list[tuple[str, dict[str, Any]]] = [(key, dict(options)) for key, options in OPTIONS]
+SHORT = {"lacam": {"max_expansions": 100}}      # it tries as many configurations wherever there is no plan
+OLD_OPTIONS: list[tuple[str, dict[str, Any]]] = [(key, {**SHORT.get(key, {}), **options}) for key, options in OPTIONS]
 MORE_OPTIONS: list[tuple[str, dict[str, Any]]] = [
     ("ca", {"max_states": 100, "forbid_cross": True}),
     ("far", {"flow": "none", "commit": "slide"}),
     ("bmaa", {"expansions": 3, "moves": 2, "vision": 3.5, "flow": "local"}),
     ("bmaa", {"vision": math.inf, "threads": 3, "heuristic": "blocks"}),
     ("mapp", {"alternates_folder": "a folder of its own"}),
+    ("lacam", {"max_expansions": 100, "anytime_ms": 2.0}),
     ("weave", {"abstraction": 1}),
 ]
 MACHINES = OLD_OPTIONS + MORE_OPTIONS

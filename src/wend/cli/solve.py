@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import sys
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Annotated, Any
@@ -196,13 +198,15 @@ class _Watch:
     """What a person at the terminal sees of a run, and their Ctrl-C.
 
     While kernels are loaded, Ctrl-C ends the command. Later, the first one ends the run after the tick at hand, and the
-    second one in the middle of it; what was computed is kept, and saving it is not interrupted. A process that was
+    second one in the middle of it; what was computed is kept, and saving it is not interrupted. While a planner
+    improves its plan, Ctrl-C ends the improving, and the run goes on with the best plan so far. A process that was
     started with interrupts ignored, as shells start jobs in the background, goes on ignoring them.
     """
 
     def __init__(self, max_ticks: int) -> None:
         self._max_ticks = max_ticks
         self._is_loading = True
+        self._planner: Planner | None = None
         self._was_asked = False
         self._has_cut_short = False
         self._handler_before = signal.getsignal(signal.SIGINT)
@@ -213,6 +217,7 @@ class _Watch:
 
         columns = TextColumn("{task.description}"), BarColumn(), TextColumn("tick {task.completed}")
         self._bar = self._opened.enter_context(progress_bar(*columns, TimeElapsedColumn(), transient=True))
+        self._opened.enter_context(_remarks(self._remark))
         self._shown = self._bar.add_task("loading kernels (some seconds on the first run of a version) ...", total=None)
         if self._handler_before != signal.SIG_IGN:
             signal.signal(signal.SIGINT, self._interrupt)
@@ -225,10 +230,21 @@ class _Watch:
     def _interrupt(self, _: int, frame: FrameType | None) -> None:
         if self._is_loading:
             raise KeyboardInterrupt
+        if self._planner is not None and self._planner.is_improving():
+            raise KeyboardInterrupt
         if self._was_asked and not self._has_cut_short and _is_in_tick(frame):
             self._has_cut_short = True
             raise KeyboardInterrupt
         self._was_asked = True
+
+    def _remark(self, remark: str) -> None:
+        """Show what a planner says of its work, above the bar where there is one."""
+        if self._is_loading:
+            return
+        if self._bar.disable:
+            say(remark)
+        else:
+            self._bar.console.print(remark, markup=False)
 
     def was_asked_to_stop(self) -> bool:
         return self._was_asked
@@ -237,10 +253,30 @@ class _Watch:
         """Called before the first tick and after every tick."""
         if self._is_loading:
             self._is_loading = False
+            self._planner = world.planner
             self._bar.reset(self._shown, total=self._max_ticks, description="")
         if world.ticks % 10 == 0 and not self._bar.disable:
             said = f"{world.home_count()}/{world.agents} home"
             self._bar.update(self._shown, completed=world.ticks, description=said)
+
+
+@contextmanager
+def _remarks(show: Callable[[str], None]) -> Iterator[None]:
+    """Pass what planners log about their work on, meanwhile."""
+
+    class Handler(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            show(record.getMessage())
+
+    handler, logger = Handler(logging.INFO), logging.getLogger("wend")
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+        logger.removeHandler(handler)
 
 
 def _is_in_tick(frame: FrameType | None) -> bool:

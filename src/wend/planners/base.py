@@ -137,6 +137,11 @@ class Budget:
                 raise ParameterError(f"a budget of {milliseconds} ms per tick allows no search; give more than 0")
             self._deadline = time.perf_counter() + seconds
 
+    @property
+    def is_limited(self) -> bool:
+        """Whether there is a limit at all."""
+        return self._deadline is not None or self._expansions < _UNLIMITED
+
     def slice(self) -> int:
         """Expansions that may be made now; 0 when the tick's budget is used up."""
         left = self._expansions - self.spent
@@ -246,6 +251,13 @@ class Planner(ABC):
     @abstractmethod
     def plan(self, proposal: Proposal, budget: Budget) -> None:
         """Fill in the next cell of every controlled agent, within the budget. Called once per tick."""
+
+    def is_improving(self) -> bool:
+        """Whether `plan` is at work, has an answer already, and looks for a better one.
+
+        A KeyboardInterrupt then ends the looking and not the run: the planner catches it and answers with what it has.
+        """
+        return False
 
     def counters(self) -> dict[str, int]:
         """Numbers worth knowing about the run so far, by name; `repaths`, where given, counts repeated searches."""

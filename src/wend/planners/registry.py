@@ -23,6 +23,8 @@ SILVER = "Silver: Cooperative Pathfinding (AIIDE 2005)"
 WANG = "Wang, Botea: Fast and Memory-Efficient Multi-Agent Pathfinding (ICAPS 2008)"
 WANG_MAPP = "Wang, Botea: MAPP: a Scalable Multi-Agent Path Planning Algorithm (JAIR 2011)"
 SIGURDSON = "Sigurdson et al.: Multi-Agent Pathfinding with Real-Time Heuristic Search (CIG 2018)"
+OKUMURA_PIBT = "Okumura et al.: Priority Inheritance with Backtracking (Artificial Intelligence 2022)"
+OKUMURA_LACAM = "Okumura: Improving LaCAM for Scalable Eventually Optimal Multi-Agent Pathfinding (IJCAI 2023)"
 
 
 @dataclass(frozen=True)
@@ -181,6 +183,22 @@ _ALGORITHMS = (
         where="wend.planners.bmaa.bmaa:Bmaa",
         preset={"heuristic": "blocks", "make_way": True, "push": False, "flow": "none"},
         defaults={"vision": 0.0, "spread": 16},
+    ),
+    Algorithm(
+        key="pibt",
+        title="PIBT",
+        summary="Each agent takes the best next cell; agents in its way make way in a chain, or swap places with it.",
+        paper=OKUMURA_PIBT,
+        online=True,
+        where="wend.planners.pibt.pibt:Pibt",
+    ),
+    Algorithm(
+        key="lacam",
+        title="LaCAM*",
+        summary="One plan for all agents at once, by a search over configurations; improved while there is time.",
+        paper=OKUMURA_LACAM,
+        online=False,
+        where="wend.planners.lacam.lacam:Lacam",
     ),
     Algorithm(
         key="mapp",

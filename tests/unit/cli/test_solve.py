@@ -171,3 +171,24 @@ def test_a_command_that_was_started_with_interrupts_ignored_ignores_them(wend, i
     assert answer.json["stopped_by"] != "interrupted"
     assert answer.json["ticks"] > 31
     assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+
+
+IMPROVED = ("solve", "random:seed=2,width=20,height=20", "--agents", 60, "--algorithm", "lacam", "--json")
+
+
+def test_the_sum_of_costs_is_seen_to_fall_while_a_plan_is_improved(wend) -> None:
+    first, better = wend(*IMPROVED), wend(*IMPROVED, "--anytime-expansions", 60)
+    assert first.err == ""
+    told = [int(line.split()[3]) for line in better.err.splitlines() if line.startswith("sum of costs ")]
+    assert told == sorted(told, reverse=True)
+    assert told[-1] == better.json["sum_of_costs"] < first.json["sum_of_costs"] == told[0]
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_an_interrupt_ends_the_improving_of_a_plan_and_not_the_run(wend, monkeypatch) -> None:
+    from wend.planners.lacam.refining import Refiner
+
+    monkeypatch.setattr(Refiner, "run", lambda *_: os.kill(os.getpid(), signal.SIGINT))
+    answer = wend(*IMPROVED, "--anytime-ms", 1e9)
+    assert (answer.code, answer.json["stopped_by"], answer.json["completion_rate"]) == (0, "done", 1.0)
+    assert "interrupted; the best plan so far is kept" in answer.err

@@ -359,3 +359,30 @@ def test_what_is_not_known_undoes_the_whole_chain_and_so_does_undo() -> None:
     assert decisions.decided.tolist() == [False, False, True, True]
     assert decisions.trail[: decisions.counts[0].decided].tolist() == [2, 3]
     assert decisions.taken.tolist() == [NO_AGENT, NO_AGENT, NO_AGENT, 2, 3, NO_AGENT]
+
+
+@jit
+def ask_for_swap(crowd, pusher, behind, other, ahead):
+    return should_swap(crowd, far_of, pusher, behind, other, ahead)
+
+
+@pytest.mark.small
+@pytest.mark.parametrize("connectivity", [4, 8])
+def test_in_a_mirror_the_same_agents_swap(connectivity: int) -> None:
+    swaps = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        free = rng.random((4, 6)) < 0.6
+        grid, mirrored = (Grid(rows, connectivity=connectivity) for rows in (free, free[:, ::-1]))
+        if not free.any():
+            continue
+        cells = grid.largest_component()
+        count = min(4, cells.size)
+        at, goals = ([grid.xy(int(cell)) for cell in rng.permutation(cells)[:count]] for _ in range(2))
+        seen_at, seen_goals = ([(5 - x, y) for x, y in points] for points in (at, goals))
+        crowd, seen = Run(grid, at, goals).crowd({}), Run(mirrored, seen_at, seen_goals).crowd({})
+        for a, b in ((a, b) for a in range(count) for b in range(count) if at[b] in grid.neighbours(at[a])):
+            asked = ask_for_swap(crowd, a, crowd.agents.cell[a], b, crowd.agents.cell[b])
+            assert asked == ask_for_swap(seen, a, seen.agents.cell[a], b, seen.agents.cell[b])
+            swaps += asked
+    assert swaps > 5

@@ -1,7 +1,7 @@
 # mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
 """What agents believe of the distances to their goals: what they have learned, and the distances over blocks, if known.
 
-The Python side of real_time.py and blocks.py: it follows the events of the world, and lets arrays grow.
+The Python side of real_time.py and search/blocks.py: it follows the events of the world, and lets arrays grow.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from wend.kernel.pages import NO_PAGE
 from wend.maps.grid import Grid
 from wend.maps.terrain import CARDINAL_COST
 from wend.planners.base import Agents
-from wend.planners.bmaa.blocks import CELL, NO_GROUP, NO_ROW, BlockDistances, distance_of
 from wend.planners.bmaa.real_time import forget, forget_around, heuristic, make_learned, with_space
+from wend.search.blocks import CELL, NO_GROUP, NO_ROW, BlockDistances, distance_of
 from wend.search.open_list import OpenList, make_open_list
 
 _NO_LIST = make_open_list(1)

@@ -30,8 +30,8 @@ from wend.kernel.pages import NO_PAGE, Pages, give_back, has_space, make_pages, 
 from wend.kernel.pools import get, put
 from wend.maps.grid import Grid
 from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, DX, DY, GridTables, Point, empty_map_cost
-from wend.planners.bmaa.blocks import NO_ROW, UNIT_SHIFT, Blocks, DistanceRows, block_cost, is_known, no_blocks
 from wend.search.astar import Path
+from wend.search.blocks import NO_ROW, UNIT_SHIFT, Blocks, DistanceRows, block_cost, is_known, no_blocks
 from wend.search.open_list import OpenList, clear, drop_first, first, is_empty, make_open_list, push
 
 NO_NODE = -1

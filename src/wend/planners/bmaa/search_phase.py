@@ -19,7 +19,6 @@ from wend.kernel.threads import Threads
 from wend.maps.terrain import GridTables
 from wend.planners.base import Budget, Proposal, State
 from wend.planners.bmaa.beliefs import Beliefs
-from wend.planners.bmaa.blocks import reach
 from wend.planners.bmaa.real_time import (
     NO_NODE,
     Surroundings,
@@ -31,6 +30,7 @@ from wend.planners.bmaa.real_time import (
     note_closed,
     write_prefix,
 )
+from wend.search.blocks import reach
 
 _DONE = 0               # what `pick_searches` and `learn_phase` answer, or OUT_OF_BUDGET, or OUT_OF_SPACE
 _FAR_AWAY = 2**40       # a squared distance that no two cells of a map have

@@ -1,0 +1,212 @@
+# mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
+"""Refinement of a plan by large-neighbourhood search: a few units are taken out and planned anew among the others.
+
+Li, Chen, Harabor, Stuckey, Koenig: Anytime Multi-Agent Path Finding via Large Neighborhood Search (IJCAI 2021), as
+Okumura's lacam3 uses it. Each time, a unit that is delayed is taken out, with the last units that pass over its goal,
+with some that it met on its way, or with any others. They plan one after the other by SIPP (traffic.py), each in time
+for the group to do no worse than before. If all find a path, the new ones are kept. So every plan on the way is legal,
+and its sum of costs never rises. No path takes longer than the plan did.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wend.kernel import jit, scramble
+from wend.kernel.arrays import allocate, int32, record
+from wend.planners.lacam.instance import Instance, moves_from
+from wend.planners.lacam.traffic import (
+    BEFORE,
+    LEAVE,
+    UNIT,
+    Traffic,
+    add_path,
+    find_path,
+    give_back,
+    last_visit,
+    make_traffic,
+    put_back,
+    take_out,
+)
+from wend.planners.lacam.tree import NONE
+
+_MOST = 6                   # units in a group
+_EXPANSIONS = 500           # of the search for one unit, and
+_EXPANSIONS_PER_TICK = 12   # ... as many for each tick that it has: a path that is not found soon is not worth it
+_TRIES = 16                 # to find a unit that is delayed
+_NEAR_TICKS = 2             # between two units that met
+
+_AT_GOAL, _MET = 0, 1       # how a group is chosen; 2: at random
+
+
+class Refinement(NamedTuple):
+    """A plan that is being improved."""
+
+    traffic: Traffic
+    plan: Annotated[np.ndarray, int32("units", "ticks")]        # the cell of each unit, by tick
+    trial: Annotated[np.ndarray, int32(_MOST, "ticks")]         # new paths of the group at hand
+    group: Annotated[np.ndarray, int32(_MOST)]                  # the units in it,
+    old: Annotated[np.ndarray, int32(_MOST)]                    # ... and the visits of their old paths
+    counts: Annotated[
+        np.ndarray,
+        record(
+            "grouped",      # how many units are in it
+            "rounds",       # groups so far
+            "cost",         # sum of costs
+        ),
+    ]
+
+
+@jit
+def _arrival(goal, path):
+    """The tick from which on a unit is on its goal for good."""
+    tick = path.size - 1
+    while tick >= 0 and path[tick] == goal:
+        tick -= 1
+    return tick + 1
+
+
+@jit
+def _join(refinement, unit):
+    """Put a unit into the group, unless it is there or the group is full. Mutates: refinement."""
+    counts = refinement.counts[0]
+    for k in range(counts.grouped):
+        if refinement.group[k] == unit:
+            return
+    if counts.grouped < _MOST:
+        refinement.group[counts.grouped] = unit
+        counts.grouped += 1
+
+
+@jit
+def _least(instance, unit):
+    """The tick at which a unit would arrive if it were alone."""
+    return moves_from(instance, unit, instance.start[unit])
+
+
+@jit
+def _is_delayed(refinement, unit):
+    """Whether a unit takes longer than its shortest path."""
+    instance = refinement.traffic.instance
+    return _arrival(instance.goal[unit], refinement.plan[unit]) > _least(instance, unit)
+
+
+@jit
+def _gather(refinement, lot):
+    """Choose a group around a delayed unit, if one is found, and who plans first. Mutates: refinement."""
+    counts, group = refinement.counts[0], refinement.group
+    units, size, kind = refinement.plan.shape[0], 1 + scramble(lot ^ 1) % _MOST, lot % 3
+    counts.grouped = 0
+    for k in range(_TRIES):
+        unit = scramble(lot + k) % units
+        if counts.grouped == 0 and _is_delayed(refinement, unit):
+            _join(refinement, unit)
+    if counts.grouped == 0:
+        return
+    if kind == _AT_GOAL:
+        _join_guests(refinement, group[0], size)
+        return                                          # the unit itself plans first: it is to have its goal
+    if kind == _MET:
+        _join_near(refinement, group[0], size, scramble(lot ^ 2))
+    else:
+        for k in range(1, size):
+            _join(refinement, scramble(lot ^ scramble(k)) % units)
+    for k in range(counts.grouped - 1, 0, -1):
+        other = scramble(lot + 64 + k) % (k + 1)
+        group[k], group[other] = group[other], group[k]
+
+
+@jit
+def _join_guests(refinement, unit, size):
+    """Add the last units that pass over a unit's goal: they keep it from arriving. Mutates: refinement."""
+    traffic = refinement.traffic
+    goal, counts = traffic.instance.goal[unit], refinement.counts[0]
+    visit = last_visit(traffic, goal, refinement.plan.shape[1])
+    while visit != NONE and counts.grouped < size:
+        _join(refinement, traffic.visit[visit, UNIT])
+        visit = np.int64(traffic.visit[visit, BEFORE])
+
+
+@jit
+def _join_near(refinement, unit, size, lot):
+    """Add units that are near a unit at some tick of its way. Mutates: refinement."""
+    traffic, counts = refinement.traffic, refinement.counts[0]
+    tables, path = traffic.instance.tables, refinement.plan[unit]
+    tick = lot % _arrival(traffic.instance.goal[unit], path)
+    here = path[tick]
+    for d in range(9):
+        if d < 8 and not tables.moves[here] >> d & 1:
+            continue
+        visit = last_visit(traffic, here + tables.offset[d] if d < 8 else here, tick + _NEAR_TICKS)
+        while visit != NONE and traffic.visit[visit, LEAVE] >= tick - _NEAR_TICKS and counts.grouped < size:
+            _join(refinement, traffic.visit[visit, UNIT])
+            visit = np.int64(traffic.visit[visit, BEFORE])
+
+
+@jit
+def refine(refinement, rounds, seed):
+    """Plan anew for so many groups. Mutates: refinement."""
+    traffic, plan, trial, group = refinement.traffic, refinement.plan, refinement.trial, refinement.group
+    instance, goal, counts = traffic.instance, traffic.instance.goal, refinement.counts[0]
+    for _ in range(rounds):
+        _gather(refinement, scramble(seed ^ scramble(counts.rounds)))
+        counts.rounds += 1
+        spare, planned = 0, 0                           # by how much the group is later than on its shortest paths
+        for k in range(counts.grouped):
+            spare += _arrival(goal[group[k]], plan[group[k]]) - _least(instance, group[k])
+            refinement.old[k] = take_out(traffic, group[k])
+        left = spare
+        while planned < counts.grouped:
+            unit, path = group[planned], trial[planned]
+            last_tick = min(_least(instance, unit) + left, path.size - 1)
+            if not find_path(traffic, unit, last_tick, _EXPANSIONS + _EXPANSIONS_PER_TICK * last_tick, path):
+                break
+            add_path(traffic, unit, path)
+            left -= _arrival(goal[unit], path) - _least(instance, unit)
+            planned += 1
+        if planned == counts.grouped:
+            counts.cost -= left
+            for k in range(counts.grouped):
+                give_back(traffic, refinement.old[k])
+                for tick in range(plan.shape[1]):
+                    plan[group[k], tick] = trial[k, tick]
+            continue
+        for k in range(planned):
+            give_back(traffic, take_out(traffic, group[k]))
+        for k in range(counts.grouped - 1, -1, -1):
+            put_back(traffic, group[k], refinement.old[k])
+
+
+def sum_of_costs(instance: Instance, plan: NDArray[np.int32]) -> int:
+    """The ticks until each unit is on its goal for good, summed over all units."""
+    away = plan != instance.goal
+    return int(np.where(away.any(axis=0), len(plan) - away[::-1].argmax(axis=0), 0).sum())
+
+
+class Refiner:
+    """Improves a plan of an instance, which brings all units home."""
+
+    def __init__(self, instance: Instance, plan: NDArray[np.int32], *, seed: int) -> None:
+        by_unit = np.ascontiguousarray(plan.T)
+        given = {"traffic": make_traffic(instance, by_unit), "plan": by_unit}
+        self._refinement = allocate(Refinement, given, ticks=by_unit.shape[1])
+        self._refinement.counts[0].cost = sum_of_costs(instance, plan)
+        self._seed = seed
+
+    @property
+    def cost(self) -> int:
+        """The sum of costs of the plan by now."""
+        return int(self._refinement.counts[0].cost)
+
+    def run(self, rounds: int) -> None:
+        """Plan anew for so many groups."""
+        refine(self._refinement, rounds, self._seed)
+
+    def plan(self) -> NDArray[np.int32]:
+        """The plan by now, int32[ticks + 1, units], without the ticks at the end in which nothing moves."""
+        plan = self._refinement.plan.T
+        moves = np.flatnonzero((plan[1:] != plan[:-1]).any(axis=1))
+        return plan[: moves[-1] + 2 if moves.size else 1].copy()

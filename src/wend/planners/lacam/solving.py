@@ -1,0 +1,171 @@
+# mypy: disallow-untyped-calls=False
+"""From an instance to a plan: a first one by LaCAM, and better ones while there is time.
+
+The search goes for the first plan that it finds, which depends on chance. In a dense crowd it may wander for a long
+time: then it starts again. Where it takes next to no time, the best of a few first plans is taken.
+
+Then LaCAM* and the refinement take turns. LaCAM* gains little on large instances, but it is what proves a plan optimal;
+refinement gains much. LaCAM* minimises the sum of loss, refinement the sum of costs; the best plan is the one whose sum
+of costs is least.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wend.planners.lacam.instance import Instance, longest_way
+from wend.planners.lacam.refining import Refiner, sum_of_costs
+from wend.planners.lacam.search import EXHAUSTED, TreeSearch
+
+_SLICE_DECISIONS = 10_000       # of units, between two looks at the clock: about 3 ms; but not more than
+_SLICE_STEPS = 25               # configurations
+_RESTART_STEPS = 600            # and twice the longest way: after so many, the search starts again with other chances
+_TRIES = 4                      # searches of which the best plan is the first plan, as long as they take
+_TRY_DECISIONS = 170_000        # ... less than so many decisions of units, about 40 ms
+_GROUPS_PER_STEP = 4            # that are planned anew for each configuration that LaCAM* tries meanwhile
+_TELL_MS = 500                  # between two reports
+
+_log = logging.getLogger("wend.lacam")
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long to search."""
+
+    max_expansions: int         # configurations for a first plan
+    anytime_expansions: int     # ... and to improve it, or
+    anytime_ms: float           # milliseconds, whichever lasts longer
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What was found."""
+
+    plan: NDArray[np.int32]     # int32[ticks + 1, units]  where each unit is to be
+    loss: int                   # the least sum of loss that LaCAM* has found
+    moves_left: int             # from the end of the plan to the goals, all units together; 0 if all are home
+    is_proven: bool             # no plan has less loss; or, if units are left over, there is none that brings all home
+    gains: bool                 # the plan brings units home, or nearer
+    steps: int                  # configurations that PIBT was asked for
+    nodes: int                  # different ones among them
+
+    @property
+    def verdict(self) -> str:
+        """Why the plan does not bring all units home; empty if it does."""
+        if self.moves_left == 0:
+            return ""
+        if self.is_proven:
+            return "there is no plan that brings all agents home"
+        return f"no plan that brings all agents home was found in {self.steps} configurations"
+
+
+class _First(NamedTuple):
+    """The first plan, or the lack of one."""
+
+    search: TreeSearch
+    steps: int          # in all searches
+    moves_before: int   # from the starts to the goals
+    is_over: bool       # the last search has tried all configurations
+
+
+def _is_better(instance: Instance, search: TreeSearch, other: TreeSearch) -> bool:
+    """Whether a search has come nearer to the goals than another, or has the better plan."""
+    if search.moves_left or other.moves_left:
+        return search.moves_left < other.moves_left
+    return sum_of_costs(instance, search.plan()) < sum_of_costs(instance, other.plan())
+
+
+class Solver:
+    """Solves instances. While `is_improving`, it has a plan already, and an interrupt only ends the improving."""
+
+    def __init__(self, effort: Effort, *, swaps: bool) -> None:
+        self.is_improving = False
+        self._effort, self._swaps = effort, swaps
+
+    def solve(self, instance: Instance, seed: int) -> Solution:
+        """Find a plan, or as much of one as the effort allows."""
+        first = self._find_first(instance, seed)
+        search, plan, is_proven, begun = first.search, first.search.plan(), first.is_over, first.search.steps
+        if search.is_solved and not is_proven:
+            plan, is_proven = self._improve(instance, search, seed)
+        steps, left = first.steps + search.steps - begun, search.moves_left
+        found = Solution(plan, search.cost, left, is_proven, left < first.moves_before, steps, search.nodes)
+        if found.verdict:
+            _log.info(found.verdict)
+        return found
+
+    def _find_first(self, instance: Instance, seed: int) -> _First:
+        """Search for a plan, again with other chances if that takes long, and for a better one if it took little."""
+        most, units = self._effort.max_expansions, instance.start.size
+        limit, steps, tries = _RESTART_STEPS + 2 * longest_way(instance), 0, 0
+        best = search = TreeSearch(instance, swaps=self._swaps, seed=seed)
+        moves_before = search.moves_left
+        while True:
+            is_over = search.run(min(limit, most - steps)) == EXHAUSTED
+            steps += search.steps
+            best = search if _is_better(instance, search, best) else best
+            tries += best.is_solved
+            if is_over or steps >= most or tries == _TRIES or (tries and steps * units >= _TRY_DECISIONS):
+                return _First(best, steps, moves_before, is_over)
+            limit = best.steps if tries else limit * 3 // 2
+            seed += 1
+            search = TreeSearch(instance, swaps=self._swaps, seed=seed)
+
+    def _improve(self, instance: Instance, search: TreeSearch, seed: int) -> tuple[NDArray[np.int32], bool]:
+        """Look for better plans as long as the effort allows: the best one, and whether LaCAM* came to its end."""
+        effort, report, begun, is_proven = self._effort, _Report(), search.steps, False
+        if effort.anytime_ms == 0 and effort.anytime_expansions == 0:
+            return search.plan(), False
+        slice_steps = min(_SLICE_STEPS, max(1, _SLICE_DECISIONS // instance.start.size))
+        refiner, loss = Refiner(instance, search.plan(), seed=seed), search.cost
+        try:
+            self.is_improving = True
+            while not is_proven:
+                report.tell(refiner.cost)
+                left = effort.anytime_expansions - (search.steps - begun)
+                if left <= 0 and report.milliseconds >= effort.anytime_ms:
+                    break
+                steps = slice_steps if left <= 0 else min(slice_steps, left)
+                refiner.run(_GROUPS_PER_STEP * steps)
+                is_proven = search.run(steps) == EXHAUSTED
+                if search.cost < loss:
+                    loss, other = search.cost, Refiner(instance, search.plan(), seed=seed)
+                    refiner = other if other.cost <= refiner.cost else refiner
+        except KeyboardInterrupt:
+            self.is_improving = False
+            _log.info("interrupted; the best plan so far is kept")
+        finally:
+            self.is_improving = False
+        report.end(refiner.cost)
+        return refiner.plan(), is_proven
+
+
+class _Report:
+    """What is said of the improvements: a line now and then, and one at the end."""
+
+    def __init__(self) -> None:
+        self._began = time.perf_counter()
+        self._next_ms = 0.0
+        self._told = -1
+
+    @property
+    def milliseconds(self) -> float:
+        """Time since the first plan."""
+        return (time.perf_counter() - self._began) * 1000
+
+    def tell(self, cost: int) -> None:
+        """Say what the best plan costs, if it is better than when that was last said and some time has gone by."""
+        if cost != self._told and self.milliseconds >= self._next_ms:
+            _log.info("sum of costs %d after %.1f s", cost, self.milliseconds / 1000)
+            self._told, self._next_ms = cost, self.milliseconds + _TELL_MS
+
+    def end(self, cost: int) -> None:
+        """Say what was achieved."""
+        self._next_ms = 0.0
+        self.tell(cost)

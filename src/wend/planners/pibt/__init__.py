@@ -1,0 +1,1 @@
+"""PIBT: every agent decides its next step alone, and those in its way make way."""

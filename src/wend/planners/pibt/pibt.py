@@ -1,0 +1,221 @@
+# mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
+"""PIBT: in every tick each agent takes the best next cell that it can get, and whoever is in its way makes way.
+
+Okumura, Machida, Défago, Tamura: Priority Inheritance with Backtracking for Iterative Multi-agent Path Finding.
+Artificial Intelligence 310, 2022. With the swap of Okumura: Improving LaCAM for Scalable Eventually Optimal Multi-Agent
+Pathfinding (IJCAI 2023), and hindrance as in Okumura, Nagai: Lightweight and Effective Preference Construction in PIBT
+(SoCS 2025).
+
+The agent that has been away from home longest decides first. Nothing is planned ahead, so an order, a wall or an agent
+that comes or goes costs nothing but the distances to a goal. On a map on which every move is part of a cycle, every
+agent visits its goal; that all are home together is not promised, and in dead ends and corridors nothing is.
+
+    paper                                       here
+    Algorithm 1, priority inheritance           search/pibt.py
+    preferences, swap, hindrance                search/preferences.py
+    distances                                   distances.py
+    priorities: age, ties by first distance     Pibt.plan
+
+Work per tick: O(agents), plus the searches for distances.
+
+Deviations
+- A new order does not make an agent younger: one that gets orders all the time would starve.
+- A tie between two ages is decided by the distance as on an empty map when the agent got its order, then by index.
+- Staying costs as much as a step along a row, and what is compared is the distance from a cell plus the step to it: so
+  that "diagonally now" and "diagonally later" are equal, and the agents around decide between them.
+- A budget counts what searches for distances expand; deciding is not counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wend.kernel import NO_AGENT, NO_CELL, OUT_OF_SPACE, jit, scramble
+from wend.kernel.allowance import allow, spent
+from wend.kernel.arrays import ahead, allocate, grown, int64
+from wend.kernel.compiling import prepared
+from wend.maps.terrain import CARDINAL_COST, GridTables, empty_map_cost
+from wend.planners.base import Agents, Budget, Intent, Overlay, Planner, Proposal, State, parameter
+from wend.planners.pibt.distances import STEP, Distances, Routes, descend, far, known, search_blocks, search_cells
+from wend.search.pibt import Decisions, fix, forget_decisions
+from wend.search.preferences import is_fixed, list_cells, settle
+from wend.search.reverse_resumable import carry_on, write_known
+
+_CELLS_AHEAD = 64       # of an intent, at most
+
+
+class Priorities(NamedTuple):
+    """Which agent decides first."""
+
+    away: Annotated[np.ndarray, int64("agents")]    # tick when the agent was last at home, or was added
+    first: Annotated[np.ndarray, int64("agents")]   # how far its goal was when it got its order, as on an empty map
+
+
+class Crowd(NamedTuple):
+    """What agents look at to decide."""
+
+    tables: GridTables
+    agents: Agents
+    occupant: np.ndarray    # int32[cells]  the agent that stands there, or NO_AGENT
+    routes: Routes
+    step: np.ndarray        # int64[9]      what a move in each direction costs, and a wait
+    swaps: bool
+    lot: int                # decides among equals
+
+
+@jit
+def find_distances(crowd, order, expansions, is_limited):
+    """Search for distances within so many expansions: 0 if all are known, else why not. Mutates: crowd.routes."""
+    allow(crowd.routes.reverse.allowance, expansions)
+    if is_limited:
+        search_blocks(crowd, order)
+    return search_cells(crowd, order)
+
+
+@jit
+def _rank(crowd, decisions, depth):
+    """List an agent's next cells. Mutates: decisions, crowd.routes."""
+    return list_cells(crowd, decisions, depth, far, known)
+
+
+@jit
+def decide_all(crowd, decisions, order, expansions, next_cell, waits_for):
+    """Decide where all agents go; OUT_OF_SPACE if it has to be called again, with more space.
+
+    `next_cell` comes with the cell of each agent, or the announced one of the agents that the program moves. Mutates:
+    crowd.routes, decisions, next_cell, waits_for.
+    """
+    agents = crowd.agents
+    allow(crowd.routes.reverse.allowance, expansions)
+    forget_decisions(decisions)
+    for agent in range(agents.cell.size):
+        if agents.cell[agent] != NO_CELL and is_fixed(agents, agent):
+            fix(decisions, agent, next_cell[agent])
+    answer = settle(crowd, decisions, order, _rank)
+    if answer < 0:
+        return answer
+    for agent in order:
+        here = agents.cell[agent]
+        if decisions.decided[agent]:
+            next_cell[agent] = decisions.target[agent]
+        if next_cell[agent] == here != agents.goal[agent]:
+            waits_for[agent] = _in_the_way(crowd, decisions, agent)
+    return 0
+
+
+@jit
+def _in_the_way(crowd, decisions, agent):
+    """The agent that has the best next cell of one that stays, or that stands there. Mutates: crowd.routes."""
+    tables, here = crowd.tables, crowd.agents.cell[agent]
+    best, least = here, np.int64(2**62)
+    for d in range(8):
+        if tables.moves[here] >> d & 1:
+            cost = far(crowd, agent, here + tables.offset[d]) + crowd.step[d]
+            if cost < least:
+                best, least = here + tables.offset[d], cost
+    other = decisions.taken[best] if decisions.taken[best] != NO_AGENT else crowd.occupant[best]
+    return NO_AGENT if other == agent else np.int64(other)
+
+
+@dataclass
+class Pibt(Planner):
+    """PIBT, with swaps."""
+
+    overlays: ClassVar[Mapping[str, Overlay]] = {
+        "distance": Overlay("how far it is to an agent's goal, in cells; NaN where not known yet", of_agent=True),
+    }
+
+    swap: bool = parameter(True, "whether two agents that meet in a corridor go back to where they can pass")
+
+    def bind(self, state: State, seed: int) -> None:
+        super().bind(state, seed)
+        self._distances = Distances(state.grid)
+        self._priorities = allocate(Priorities, agents=0)
+        self._decisions = allocate(Decisions, agents=0, cells=state.grid.size)
+        self._waits_for = np.zeros(0, np.int32)     # as the last call of `plan` left it
+        self._is_prepared = False                   # the kernels were called with the types of this planner
+        for agent in range(state.agents.cell.size):
+            self.agent_added(agent)
+
+    def plan(self, proposal: Proposal, budget: Budget) -> None:
+        self._waits_for = proposal.waits_for
+        order, lot = self._order(), int(scramble(self.seed ^ int(scramble(self.state.tick))))
+        carry_on(self._distances.routes.reverse)
+        while self._run(budget, find_distances, self._crowd(lot), order, budget.slice(), budget.is_limited) != 0:
+            if budget.slice() == 0:
+                break
+        while self._run(budget, decide_all, self._crowd(lot), self._decisions, order, budget.slice(), *proposal) != 0:
+            pass
+        self._is_prepared = True
+
+    def _run(self, budget: Budget, kernel: Callable[..., Any], *given: Any) -> int:
+        """Call a kernel, report what it expanded, and make space if it asks for some; return its answer."""
+        allowance = self._distances.routes.reverse.allowance
+        before = spent(allowance)
+        run = prepared(kernel) if self._is_prepared else kernel
+        answer: int = run(*given)
+        budget.spend(spent(allowance) - before)
+        if answer == OUT_OF_SPACE:
+            self._distances.grow()
+        return answer
+
+    def _order(self) -> NDArray[np.int32]:
+        """The agents that are to decide, the one that has been away from home longest first."""
+        agents, (away, first) = self.state.agents, self._priorities
+        count, is_home = agents.cell.size, agents.cell == agents.goal
+        away[:count][is_home] = self.state.tick
+        decides = agents.controlled & (agents.cell != NO_CELL) & ~(agents.pinned & is_home)
+        order = np.lexsort((-first[:count], away[:count]))
+        return np.asarray(order[decides[order]], np.int32)
+
+    def _crowd(self, lot: int) -> Crowd:
+        state = self.state
+        return Crowd(state.grid.tables, state.agents, state.occupant, self._distances.routes, STEP, self.swap, lot)
+
+    def intent(self, agent: int) -> Intent:
+        """The shortest path that it would take if no other agent were in its way, as far as it is known."""
+        agents = self.state.agents
+        if agents.cell[agent] in (NO_CELL, agents.goal[agent]) or not agents.controlled[agent]:
+            return Intent()
+        cells = np.empty(_CELLS_AHEAD, np.int32)
+        allow(self._distances.routes.reverse.allowance, 0)
+        path = tuple(cells[: descend(self._crowd(0), agent, cells)].tolist())
+        waits_for = int(self._waits_for[agent]) if agent < self._waits_for.size else NO_AGENT
+        if waits_for != NO_AGENT and agents.cell[waits_for] != NO_CELL:
+            return Intent(path, waits_for, "another agent is in its way")
+        is_rough = not self._distances.routes.is_exact[agent]
+        return Intent(path, reason="the distances to its goal are not known yet, only roughly" if is_rough else "")
+
+    def _draw_overlay(self, name: str, agent: int) -> NDArray[Any]:
+        known = np.empty(self.state.grid.size, np.int64)
+        routes = self._distances.routes
+        write_known(routes.reverse, routes.search_of[agent], known)
+        return np.where(known >= 0, known / CARDINAL_COST, np.nan)
+
+    def agent_added(self, agent: int) -> None:
+        have = self._priorities.away.size
+        if agent >= have:
+            space = ahead(have, agent + 1)
+            self._priorities = grown(self._priorities, agents=space)
+            self._decisions = grown(self._decisions, agents=space)
+            self._distances.reserve(space)
+        self._priorities.away[agent] = self.state.tick
+        if self.state.agents.cell[agent] != NO_CELL:
+            self.agent_retasked(agent)
+
+    def agent_removed(self, agent: int) -> None:
+        self._distances.drop(agent)
+
+    def agent_retasked(self, agent: int) -> None:
+        grid, cell, goal = self.state.grid, int(self.state.agents.cell[agent]), int(self.state.agents.goal[agent])
+        (x, y), (goal_x, goal_y) = grid.xy(cell), grid.xy(goal)
+        self._priorities.first[agent] = empty_map_cost(grid.tables, abs(x - goal_x), abs(y - goal_y))
+        self._distances.aim(agent, goal, cell)
+
+    def cells_changed(self, cells: NDArray[np.int32]) -> None:
+        self._distances.cells_changed(cells, self.state.agents)

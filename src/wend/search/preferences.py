@@ -1,0 +1,155 @@
+# mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
+"""Where an agent would rather be next, for PIBT (search/pibt.py): the order of its cells, and with whom it swaps.
+
+    Okumura: Improving LaCAM (IJCAI 2023)           swap: `_partner_of`; required and possible are in search/pibt.py
+    Okumura, Nagai: Lightweight and Effective       hindrance: `_crowding`
+    Preference Construction in PIBT (SoCS 2025)
+
+An agent prefers the cell nearest to its goal. Among equals, it prefers the one where it is least in the way: fewest of
+the agents beside it come nearer to their goals by going there, and no agent stands there now. Then chance decides.
+
+Where two agents in a corridor have to exchange places, the one that has to go back prefers the cells furthest from its
+goal, and pulls the other along.
+
+The caller passes `far(scene, agent, cell)`, the distance from a cell to an agent's goal or a negative answer, and
+`known`, the same for what an agent thinks of others and of swaps, with a negative answer where the distance is only
+rough; and a bundle `scene` that has at least
+
+    tables, agents, occupant    the map, the agents, and who stands where
+    step                        int64[9]  what a move in each direction adds to the distance of its cell, and a wait
+    swaps                       whether agents swap
+    lot                         decides among equals
+
+Deviations
+- Hindrance and occupation are one number, their sum.
+- In a swap, the order of the cells is turned round, ties included.
+- Agents that do not move of their own accord, those of the program and those pinned at home, hinder and swap with no
+  other. Corridors are looked at as if they were not there.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from wend.kernel import NO_AGENT, NO_CELL, OUT_OF_SPACE, jit, scramble
+from wend.search.pibt import decide, fix, may_push_any, offer, should_swap, turn_round
+
+
+@jit
+def is_fixed(agents, agent):
+    """Whether an agent on the map goes where the program says, or is pinned at home."""
+    return not agents.controlled[agent] or (agents.pinned[agent] and agents.cell[agent] == agents.goal[agent])
+
+
+@jit
+def list_cells(scene, decisions, depth, far, known):
+    """List the next cells of an agent in the chain, best first, and name its partner, if it has one.
+
+    Returns 0, or a negative answer of `far` for one of these cells. Mutates: decisions, and what the kernels do.
+    """
+    if decisions.asked[depth] > 0:
+        return 0
+    tables, agent = scene.tables, decisions.chain[depth]
+    here = scene.agents.cell[agent]
+    draw = scramble(scene.lot ^ scramble(agent))
+    for d in range(9):                                          # the ninth is to stay
+        if d < 8 and not tables.moves[here] >> d & 1:
+            continue
+        there = here + tables.offset[d] if d < 8 else here
+        cost = far(scene, agent, there)
+        if cost < 0:
+            return cost
+        crowding = _crowding(scene, agent, here, there, known)
+        if crowding < 0:
+            return crowding
+        key = np.int64(cost + scene.step[d]) << 12 | crowding << 8 | (scramble(draw + d) & 255)
+        offer(decisions, depth, there, key)
+    if not scene.swaps:
+        return 0
+    partner = _partner_of(scene, decisions, depth, known)
+    if partner == OUT_OF_SPACE:
+        return OUT_OF_SPACE
+    if partner != NO_AGENT:
+        turn_round(decisions, depth)
+        decisions.partner[depth] = partner
+    return 0
+
+
+@jit
+def _crowding(scene, agent, here, there, known):
+    """How many agents an agent is in the way of if it goes from here to there. Mutates: what `known` does.
+
+    Where `known` has no answer, it is in nobody's way; but OUT_OF_SPACE is passed on.
+    """
+    tables, agents, occupant = scene.tables, scene.agents, scene.occupant
+    crowding = int(occupant[there] != NO_AGENT and occupant[there] != agent)
+    bits = tables.moves[here]
+    for d in range(8):
+        if not bits >> d & 1:
+            continue
+        beside = here + tables.offset[d]
+        other = occupant[beside]
+        if other == NO_AGENT or beside == there or beside == agents.goal[other] or is_fixed(agents, other):
+            continue
+        to_there, to_beside = known(scene, other, there), known(scene, other, beside)
+        if to_there == OUT_OF_SPACE or to_beside == OUT_OF_SPACE:
+            return OUT_OF_SPACE
+        crowding += int(0 <= to_there < to_beside)
+    return crowding
+
+
+@jit
+def _partner_of(scene, decisions, depth, known):
+    """The agent that is to follow an agent which has to go back, NO_AGENT if it need not, or OUT_OF_SPACE.
+
+    That is the agent ahead, or one beside that it would have to let pass further on (the clear operation). Mutates:
+    what `known` does.
+    """
+    tables, agents, occupant = scene.tables, scene.agents, scene.occupant
+    agent, best = decisions.chain[depth], decisions.option[depth, 0]
+    here, ahead = agents.cell[agent], occupant[best]
+    if best == here:
+        return NO_AGENT
+    if ahead != NO_AGENT and not decisions.decided[ahead]:
+        answer = should_swap(scene, known, agent, here, ahead, best)
+        if answer == OUT_OF_SPACE:
+            return OUT_OF_SPACE
+        if answer == 1:
+            return np.int64(ahead)
+    for d in range(8):
+        if not tables.moves[here] >> d & 1:
+            continue
+        beside = here + tables.offset[d]
+        other = occupant[beside]
+        if other == NO_AGENT or beside == best or is_fixed(agents, other):
+            continue
+        answer = should_swap(scene, known, other, here, agent, best)
+        if answer == OUT_OF_SPACE:
+            return OUT_OF_SPACE
+        if answer == 1:
+            return np.int64(other)
+    return NO_AGENT
+
+
+@jit
+def settle(scene, decisions, order, rank):
+    """Decide for all agents that are not decided yet, the first one first; return 1, 0 or a negative answer of `rank`.
+
+    0 if an agent finds no place because its own cell was promised to another one beforehand; it stays undecided, and so
+    do those after it. Agents at home whose cell nobody wants stay there: it is what their ranking would say. Mutates:
+    decisions, and what `rank` does.
+    """
+    agents = scene.agents
+    for agent in order:
+        here = agents.cell[agent]
+        if here == NO_CELL or decisions.decided[agent]:
+            continue
+        if here == agents.goal[agent] and decisions.taken[here] == NO_AGENT:
+            fix(decisions, agent, here)
+            continue
+        answer = decide(decisions, scene, agent, rank, may_push_any)
+        if answer < 0:
+            return answer
+        if not decisions.decided[agent]:
+            return 0
+    return 1

@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.reference.preferences import next_places
+from tests.reference.reverse_resumable import distances
+from wend import Grid, World, create
+from wend.kernel import NO_AGENT, scramble
+from wend.maps.generators import random_map
+from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, Point
+
+STEP = [*[CARDINAL_COST] * 4, *[DIAGONAL_COST] * 4, CARDINAL_COST]
+
+
+def empty_map_cost(grid: Grid, a: Point, b: Point) -> int:
+    dx, dy = abs(a[0] - b[0]), abs(a[1] - b[1])
+    diagonal = DIAGONAL_COST if grid.connectivity == 8 else 2 * CARDINAL_COST
+    return (max(dx, dy) - min(dx, dy)) * CARDINAL_COST + min(dx, dy) * diagonal
+
+
+@pytest.mark.small
+@pytest.mark.parametrize("swap", [False, True])
+@pytest.mark.parametrize("rules", [{"connectivity": 4}, {}, {"corner_cutting": True}], ids=str)
+def test_agrees_with_the_reference_tick_by_tick(rules: dict[str, int], swap: bool) -> None:
+    """Among agents of the program and pinned ones, with new orders now and then."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        grid = random_map(seed=seed, width=9, height=8).with_rules(**rules)  # type: ignore[arg-type]
+        cells = grid.largest_component()
+        count = int(rng.integers(4, cells.size * 2 // 3))
+        world = World(grid, create("pibt", swap=swap), seed=seed)
+        starts, goals = (rng.permutation(cells)[:count] for _ in range(2))
+        for agent, (start, goal) in enumerate(zip(starts.tolist(), goals.tolist(), strict=True)):
+            world.add(grid.xy(start), grid.xy(goal), controlled=agent % 8 != 7)
+        for agent in range(3, count, 5):
+            world.pin(agent)
+        away, first = [0] * count, [empty_map_cost(grid, world.position(a), world.goal(a)) for a in range(count)]
+        for tick in range(25):
+            if tick % 6 == 5:
+                agent = int(rng.integers(count))
+                world.order(agent, grid.xy(int(rng.choice(cells))))
+                first[agent] = empty_map_cost(grid, world.position(agent), world.goal(agent))
+            at, to = [world.position(a) for a in range(count)], [world.goal(a) for a in range(count)]
+            away = [tick if at[a] == to[a] else away[a] for a in range(count)]
+            firm = [a for a in range(count) if a % 8 == 7 or (a in range(3, count, 5) and at[a] == to[a])]
+            known = {goal: distances(grid, grid.cell(*goal)) for goal in to}
+            goes = next_places(
+                grid, at, lambda a, p, known=known, to=to, cell=grid.cell: known[to[a]][cell(*p)], STEP,
+                sorted(range(count), key=lambda a: (away[a], -first[a], a)),
+                swaps=swap, lot=int(scramble(seed ^ int(scramble(tick)))), firm=firm, fixed={a: at[a] for a in firm},
+            )  # fmt: skip
+            world.tick()
+            assert [world.position(a) for a in range(count)] == [goes[a] for a in range(count)], (seed, tick)
+
+
+@pytest.mark.small
+def test_with_a_budget_agents_move_at_once_and_come_home() -> None:
+    """The walls between start and goal are found out on the way; the budget is kept."""
+    grid = Grid.from_text("\n".join(["." * 24, "@" * 20 + "....", "." * 24, "." * 24]), connectivity=4)
+    world = World(grid, create("pibt"))
+    for x in range(8):
+        world.add((x, 0), goal=(x, 3))
+    world.tick(budget=2)
+    assert world.intent(7).reason == "the distances to its goal are not known yet, only roughly"
+    assert world.run(max_ticks=400, budget=20) == "done"
+    assert int(world.trace().expansions.max()) <= 20
+
+
+@pytest.mark.small
+def test_an_order_does_not_make_an_agent_younger() -> None:
+    """The one that has been away longer goes first, though its order is newer."""
+    grid = Grid.from_text(".....\n@@.@@\n@@.@@", connectivity=4)
+    world = World(grid, create("pibt", swap=False))
+    old, young = world.add((0, 0), goal=(4, 0)), world.add((2, 2), goal=(2, 2))
+    world.tick()
+    world.order(young, (2, 0))
+    world.order(old, (3, 0))
+    world.run(max_ticks=3)
+    assert world.position(old) == (3, 0)
+    assert world.all_home()
+
+
+@pytest.mark.small
+def test_its_window_shows_the_way_ahead_and_who_is_in_it() -> None:
+    grid = Grid.from_text("....", connectivity=4)
+    world = World(grid, create("pibt"))
+    agent, post = world.add((0, 0), goal=(3, 0)), world.add((2, 0))
+    world.pin(post)
+    assert world.intent(agent).path == ()
+    world.tick()
+    assert world.intent(agent).path == ((2, 0), (3, 0))
+    world.tick()
+    assert world.position(agent) == (1, 0)
+    assert world.intent(agent).waits_for == post
+    far = world.planner.overlay("distance", agent)
+    assert far.tolist() == [3, 2, 1, 0]
+    world.remove(post)
+    assert world.intent(agent).waits_for is None
+    world.run(max_ticks=5)
+    assert world.all_home()
+
+
+@pytest.mark.small
+def test_agents_on_their_goals_make_way_and_come_back() -> None:
+    grid = Grid.from_text(".....\n@.@.@", connectivity=4)
+    world = World(grid, create("pibt"))
+    walker, sitter = world.add((0, 0), goal=(4, 0)), world.add((2, 0))
+    assert world.run(max_ticks=30) == "done"
+    assert (world.position(walker), world.position(sitter)) == ((4, 0), (2, 0))
+    assert world.state.occupant[grid.cell(0, 0)] == NO_AGENT
