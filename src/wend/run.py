@@ -31,7 +31,8 @@ from wend.problems.scenarios import Group
 from wend.rules import Violation
 from wend.viewer.replay import open_page, write_replay
 from wend.world.trace import Trace
-from wend.world.world import World, warm_up
+from wend.world.warming import load_kernels
+from wend.world.world import World
 
 INTERRUPTED, HARD_LIMIT = "interrupted", "hard-limit"
 
@@ -184,7 +185,8 @@ def solve(
     require_memory(problem.grid.width, problem.grid.height, source="the map", in_world=True)
     about = {"algorithm": planner} if isinstance(planner, str) else {}
     planner = registry.create(planner) if isinstance(planner, str) else planner
-    _load_kernels(type(planner), tuple(asdict(planner).items()))
+    group_mode = mode if isinstance(problem, Group) else None
+    _load_kernels(type(planner), tuple(asdict(planner).items()), group_mode)
     if rehearse:
         _set_up(problem, replace(planner), mode, seed=seed, record=False).tick()
     warm_up_seconds = time.perf_counter() - began
@@ -247,6 +249,6 @@ def _set_up(problem: Problem | Group, planner: Planner, mode: str, **options: An
 
 
 @lru_cache(maxsize=256)
-def _load_kernels(kind: type[Planner], parameters: tuple[tuple[str, Any], ...]) -> None:
+def _load_kernels(kind: type[Planner], parameters: tuple[tuple[str, Any], ...], group_mode: str | None) -> None:
     """Load the kernels of a kind of planner, once per process."""
-    warm_up(kind(**dict(parameters)))
+    load_kernels(kind(**dict(parameters)), group_mode)
