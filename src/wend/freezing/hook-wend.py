@@ -2,7 +2,7 @@
 
 - Modules that are imported by name only: planners, and all that `wend.NAME` loads. The command line, the experiments
   and the formats of other solvers are left out, unless the program imports them itself.
-- The sources too: the cache folder of kernels is named after them (`kernel/caching.py`).
+- The sources too: the cache folder of kernels is named after them (`kernel/folders.py`).
 - Kernels compiled for every processor of this kind, of the planners in `hooksconfig={"wend": {"planners": [...]}}` of
   the spec file, or else of all of Wend's. They are compiled once and kept for the next build.
 
@@ -38,10 +38,14 @@ def hook(hook_api: Any) -> None:
 
 def _compiled(planners: list[str]) -> Path:
     """The cache folder with the kernels of some planners, which run on every processor of this kind."""
-    from wend.kernel import caching
+    from wend.kernel.folders import ANY_PROCESSOR, FOLDER
 
-    base = caching.FOLDER.parent / f"for-{caching.ANY_PROCESSOR}"
-    settings = {"NUMBA_CPU_NAME": caching.ANY_PROCESSOR, "NUMBA_CACHE_DIR": str(base), "NUMBA_DISABLE_JIT": "0"}
+    settings = {
+        "NUMBA_CPU_NAME": ANY_PROCESSOR,
+        "NUMBA_CACHE_DIR": str(FOLDER.parent / f"for-{ANY_PROCESSOR}"),
+        "NUMBA_DISABLE_JIT": "0",
+        "NUMBA_BOUNDSCHECK": "0",
+    }
     command = [sys.executable, "-m", "wend", "warmup", "--json", *planners]
     ran = subprocess.run(command, env={**os.environ, **settings}, stdout=subprocess.PIPE, text=True, check=True)
     return Path(json.loads(ran.stdout)["cache"])

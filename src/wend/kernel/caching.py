@@ -1,70 +1,26 @@
 # mypy: ignore-errors
-"""Where compiled kernels are kept on disk, and how a frozen program finds those that it came with.
+"""How compiled kernels are kept on disk, and how a frozen program finds those that it came with.
 
-Numba does not notice an edited callee in another file, so the name of the cache folder holds a hash of all of the
-package's sources; it also holds whether bounds are checked, because Numba would silently reuse code compiled without
-the checks. Beyond that, what is in the folder does not depend on where the sources lie or when they were written, so
-that a folder may be copied.
+What is in the user's folder does not depend on where the sources lie or when they were written: the folder's name says
+what they are (`folders.py`). So a folder may be copied.
 
 A program frozen by PyInstaller comes with a second folder beside the package's modules, written on another machine for
 any processor of its kind (`freezing/hook-wend.py`). A kernel is looked up there first; what is not there is compiled
 and kept in the user's folder, as elsewhere. Where nothing can be written, kernels are compiled anew in each process.
 
-This leans on internals of Numba (`FunctionCache`, `CompileResultCacheImpl`, `_CacheLocator`), as `linking.py` does.
+This leans on internals of Numba (`FunctionCache`, `CompileResultCacheImpl`, `_CacheLocator`), as `linking.py` does, and
+is imported by that file alone.
 """
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
+import functools
 import logging
-import os
-import shutil
-import time
-from pathlib import Path
 from typing import Any
 
-import numba
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 
-ANY_PROCESSOR = "generic"       # the name under which Numba compiles for every processor of a kind: NUMBA_CPU_NAME
-
-_PACKAGE = Path(__file__).resolve().parent.parent
-_STALE_AFTER_DAYS = 14
-
-
-def _choose_folder() -> Path:
-    """The folder for the compiled kernels of exactly these sources."""
-    sources = hashlib.blake2b(digest_size=8)
-    for path in sorted(_PACKAGE.rglob("*.py")):
-        sources.update(path.relative_to(_PACKAGE).as_posix().encode())
-        sources.update(path.read_bytes())
-    user_cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "wend"
-    base = os.environ.get("NUMBA_CACHE_DIR") or user_cache
-    checked = "-boundscheck" if numba.config.BOUNDSCHECK else ""
-    folder = Path(base) / f"kernels-{sources.hexdigest()}{checked}"
-    if folder.exists():
-        with contextlib.suppress(OSError):
-            os.utime(folder)            # it is in use
-    else:
-        _remove_stale(folder.parent)
-    return folder
-
-
-def _remove_stale(base: Path) -> None:
-    """Delete the kernel folders of sources that have not been run for a while."""
-    oldest = time.time() - _STALE_AFTER_DAYS * 86_400
-    for folder in base.glob("kernels-*"):
-        try:
-            if folder.stat().st_mtime < oldest:
-                shutil.rmtree(folder, ignore_errors=True)
-        except FileNotFoundError:       # another process was quicker
-            pass
-
-
-FOLDER = _choose_folder()
-SHIPPED = _PACKAGE / "kernels"          # in a frozen program
-_HAS_SHIPPED = SHIPPED.is_dir() and not numba.config.BOUNDSCHECK
+from wend.kernel.folders import ANY_PROCESSOR, FOLDER, HAS_SHIPPED, SHIPPED
 
 
 class _Place(_CacheLocator):
@@ -118,7 +74,7 @@ class KernelCache(FunctionCache):
 
     def __init__(self, function: Any) -> None:
         super().__init__(function)
-        self._shipped = _ShippedCache(function) if _HAS_SHIPPED else None
+        self._shipped = _ShippedCache(function) if HAS_SHIPPED else None
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         found = None if self._shipped is None else self._shipped.load_overload(sig, target_context)
@@ -134,10 +90,6 @@ class KernelCache(FunctionCache):
             _warn_once(f"compiled kernels cannot be kept in {FOLDER}: {error.strerror or error}")
 
 
-_warned: set[str] = set()
-
-
+@functools.cache
 def _warn_once(message: str) -> None:
-    if not _warned:
-        _warned.add(message)
-        logging.getLogger("wend").warning("%s", message)
+    logging.getLogger("wend").warning("%s", message)

@@ -13,7 +13,7 @@ and `benchmarks/kernel_flag.py` shows when it stops working.
 Kernels let go of the interpreter's lock (`nogil`), so that threads can share out work (`threads.py`). Each is compiled
 once, however many kernels call it (`linking.py`).
 
-Compiled kernels are cached on disk (`caching.py`).
+Compiled kernels are cached on disk (`folders.py`, `caching.py`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from typing import Any, TypeVar
 import numba
 from numba.core import event
 
-from wend.kernel import caching
+from wend.kernel.folders import FOLDER
 
 _Function = TypeVar("_Function", bound=Callable[..., object])
 
@@ -59,7 +59,7 @@ _compile = _choose_compiler()
 def jit(function: _Function) -> _Function:
     """Compile a kernel on its first call, or load it from the cache."""
     before = _config.CACHE_DIR
-    _config.CACHE_DIR = str(caching.FOLDER)    # read while decorating only; other users of Numba keep their own
+    _config.CACHE_DIR = str(FOLDER)    # read while decorating only; other users of Numba keep their own
     try:
         compiled: _Function = _compile(function)
     finally:
@@ -88,7 +88,7 @@ def _entry(kernel: Callable[..., Any], versions: int) -> Callable[..., Any]:
 
 def cache_folder() -> Path:
     """Where compiled kernels are kept."""
-    return Path(caching.FOLDER)
+    return FOLDER
 
 
 class _Compilations(event.Listener):
