@@ -12,7 +12,7 @@ from wend.files import printable
 
 def warmup(
     algorithms: Annotated[
-        list[str] | None, typer.Argument(metavar="[ALGORITHM]...", help="Which ones; all of Wend's without any.")
+        list[str] | None, typer.Argument(metavar="ALGORITHM", help="Which ones; all of Wend's without any.")
     ] = None,
     json: Json = False,
 ) -> None:
