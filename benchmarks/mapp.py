@@ -16,7 +16,7 @@ from wend.errors import DataError, UnknownNameError
 from wend.maps.grid import Grid
 from wend.planners import registry
 from wend.problems.scenarios import make_problem
-from wend.world.world import warm_up
+from wend.world.warming import warm_up
 
 MAP = "bgmaps/AR0700SR"
 AGENTS = 2000

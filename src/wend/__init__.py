@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from wend.run import Limits, Run, solve
     from wend.search.astar import Path, shortest_path
     from wend.world.trace import Trace
-    from wend.world.world import World, warm_up
+    from wend.world.warming import warm_up
+    from wend.world.world import World
 
 _HOME = {
     "ALGORITHMS": "wend.planners.registry",
@@ -46,7 +47,7 @@ _HOME = {
     "register": "wend.planners.registry",
     "shortest_path": "wend.search.astar",
     "solve": "wend.run",
-    "warm_up": "wend.world.world",
+    "warm_up": "wend.world.warming",
 }
 _MODULES = {"errors": "wend.errors", "mapgen": "wend.maps.generators", "metrics": "wend.metrics"}
 

@@ -30,7 +30,8 @@ from wend.problems.scenarios import Group
 from wend.rules import Violation
 from wend.viewer.replay import open_page, write_replay
 from wend.world.trace import Trace
-from wend.world.world import World, warm_up
+from wend.world.warming import load_kernels
+from wend.world.world import World
 
 INTERRUPTED, HARD_LIMIT = "interrupted", "hard-limit"
 
@@ -182,7 +183,8 @@ def solve(
     budget = None if budget is None else arguments.whole(budget, "budget")
     about = {"algorithm": planner} if isinstance(planner, str) else {}
     planner = registry.create(planner) if isinstance(planner, str) else planner
-    _load_kernels(type(planner), tuple(asdict(planner).items()))
+    group_mode = mode if isinstance(problem, Group) else None
+    _load_kernels(type(planner), tuple(asdict(planner).items()), group_mode)
     if rehearse:
         _set_up(problem, replace(planner), mode, seed=seed, record=False).tick()
     warm_up_seconds = time.perf_counter() - began
@@ -246,6 +248,6 @@ def _set_up(problem: Problem | Group, planner: Planner, mode: str, **options: An
 
 
 @lru_cache(maxsize=256)
-def _load_kernels(kind: type[Planner], parameters: tuple[tuple[str, Any], ...]) -> None:
+def _load_kernels(kind: type[Planner], parameters: tuple[tuple[str, Any], ...], group_mode: str | None) -> None:
     """Load the kernels of a kind of planner, once per process."""
-    warm_up(kind(**dict(parameters)))
+    load_kernels(kind(**dict(parameters)), group_mode)

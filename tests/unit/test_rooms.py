@@ -17,6 +17,7 @@ import wend
 ROOMS = (
     "errors", "arguments", "journal", "files", "plugins", "kernel", "maps", "rules", "search", "problems", "planners",
     "groups", "world", "metrics", "theme", "viewer", "run", "conformance", "interchange", "experiments", "cli",
+    "freezing",
 )  # fmt: skip
 
 SOURCE = Path(wend.__file__).parent

@@ -14,7 +14,7 @@ from typing import NoReturn
 
 import typer
 
-from wend.cli import algorithms, bench, check, data, export, maps, replay, report, solve, verify, version
+from wend.cli import algorithms, bench, check, data, export, maps, replay, report, solve, verify, version, warmup
 from wend.cli.shared import FREE_WORDS, say, set_up_streams
 from wend.errors import WendError
 
@@ -35,6 +35,7 @@ app.add_typer(bench.app, name="bench")
 app.command()(report.report)
 app.command()(verify.verify)
 app.command()(algorithms.algorithms)
+app.command()(warmup.warmup)
 app.command()(version.version)
 app.add_typer(maps.app, name="maps")
 app.add_typer(data.app, name="data")

@@ -29,8 +29,8 @@ def algorithms(
         flags = [(f"--{p.name.replace('_', '-')}", readable(p.default), p.help) for p in entry.parameters()]
         print_table(f"{entry.title} ({entry.paper})", ("flag", "default", "what it sets"), flags)
     else:
-        rows = [(e.key, e.title, _ONLINE[e.online], e.summary, e.paper) for e in chosen]
-        print_table("Algorithms", ("name", "algorithm", "online", "what it does", "paper"), rows)
+        rows = [(e.key, e.title, _ONLINE[e.online], e.summary, e.suits or "-", e.paper) for e in chosen]
+        print_table("Algorithms", ("name", "algorithm", "online", "what it does", "take it for", "paper"), rows)
 
 
 def _as_json(entry: Algorithm) -> dict[str, Any]:
@@ -39,5 +39,6 @@ def _as_json(entry: Algorithm) -> dict[str, Any]:
          "minimum": p.minimum, "maximum": p.maximum, "choices": p.choices}
         for p in entry.parameters()
     ]  # fmt: skip
-    about = {key: getattr(entry, key) for key in ("key", "title", "summary", "paper", "online", "restless")}
+    keys = ("key", "title", "summary", "suits", "paper", "online", "restless")
+    about = {key: getattr(entry, key) for key in keys}
     return {**about, "preset": dict(entry.preset), "parameters": parameters}

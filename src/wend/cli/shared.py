@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -121,6 +122,26 @@ def progress_bar(*columns: ProgressColumn, transient: bool = False) -> Iterator[
     bar = Progress(*columns, console=talk, transient=transient, disable=not talk.is_terminal)
     with contextlib.nullcontext() if bar.disable else bar:
         yield bar
+
+
+@contextmanager
+def compiling_said(title: str) -> Iterator[Callable[[], int]]:
+    """Say that kernels are compiled, if any are, and how long it took. What this yields tells how many have been."""
+    from wend.kernel.compiling import cache_folder, compiling_told
+
+    count, began = 0, 0.0
+
+    def tell() -> None:
+        nonlocal count, began
+        if count == 0:
+            began = time.perf_counter()
+            say(f"compiling kernels for {title}, once for this version of Wend; 10 to 30 s for a first planner ...")
+        count += 1
+
+    with compiling_told(tell):
+        yield lambda: count
+    if count:
+        say(f"compiled in {time.perf_counter() - began:.0f} s, and kept in {cache_folder()}")
 
 
 def result_console() -> Console:

@@ -19,6 +19,7 @@ from wend.cli.shared import (
     Connectivity,
     CornerCutting,
     Json,
+    compiling_said,
     connectivity_of,
     print_json,
     print_table,
@@ -95,7 +96,7 @@ def solve(
 
     limits = Limits(max_ticks=max_ticks, seconds=time_limit)
     failure: OSError | None = None
-    with _Watch(max_ticks) as watch:        # no interrupt comes between the last tick and the end of saving
+    with _Watch(entry.title, max_ticks) as watch:    # no interrupt comes between the last tick and the end of saving
         run = run_solve(
             task, planner, limits, seed=seed, mode=mode or "move", budget=budget,
             reasons=reasons, progress=watch.show, stop=watch.was_asked_to_stop,
@@ -203,7 +204,8 @@ class _Watch:
     started with interrupts ignored, as shells start jobs in the background, goes on ignoring them.
     """
 
-    def __init__(self, max_ticks: int) -> None:
+    def __init__(self, title: str, max_ticks: int) -> None:
+        self._title = title
         self._max_ticks = max_ticks
         self._is_loading = True
         self._planner: Planner | None = None
@@ -211,6 +213,7 @@ class _Watch:
         self._has_cut_short = False
         self._handler_before = signal.getsignal(signal.SIGINT)
         self._opened = ExitStack()
+        self._loading = ExitStack()
 
     def __enter__(self) -> _Watch:
         from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
@@ -218,12 +221,14 @@ class _Watch:
         columns = TextColumn("{task.description}"), BarColumn(), TextColumn("tick {task.completed}")
         self._bar = self._opened.enter_context(progress_bar(*columns, TimeElapsedColumn(), transient=True))
         self._opened.enter_context(_remarks(self._remark))
-        self._shown = self._bar.add_task("loading kernels (some seconds on the first run of a version) ...", total=None)
+        self._shown = self._bar.add_task("loading kernels ...", total=None)
+        self._loading.enter_context(compiling_said(self._title))
         if self._handler_before != signal.SIG_IGN:
             signal.signal(signal.SIGINT, self._interrupt)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._loading.__exit__(kind, error, at)
         self._opened.close()
         signal.signal(signal.SIGINT, self._handler_before)
 
@@ -253,6 +258,7 @@ class _Watch:
         """Called before the first tick and after every tick."""
         if self._is_loading:
             self._is_loading = False
+            self._loading.close()
             self._planner = world.planner
             self._bar.reset(self._shown, total=self._max_ticks, description="")
         if world.ticks % 10 == 0 and not self._bar.disable:

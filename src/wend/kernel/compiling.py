@@ -13,28 +13,25 @@ and `benchmarks/kernel_flag.py` shows when it stops working.
 Kernels let go of the interpreter's lock (`nogil`), so that threads can share out work (`threads.py`). Each is compiled
 once, however many kernels call it (`linking.py`).
 
-Compiled kernels are cached on disk. Numba does not notice an edited callee in another file, so the folder's name holds
-a hash of all of the package's sources; it also holds whether bounds are checked, because Numba would silently reuse
-code compiled without the checks.
+Compiled kernels are cached on disk (`folders.py`, `caching.py`).
 """
 
 from __future__ import annotations
 
 import functools
-import hashlib
 import logging
-import os
-import shutil
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+from numba.core import event
+
+from wend.kernel.folders import FOLDER
 
 _Function = TypeVar("_Function", bound=Callable[..., object])
 
-_STALE_AFTER_DAYS = 14
 _OPTIONS = {"error_model": "numpy", "nogil": True, "_nrt": False}
 
 _config: Any = numba.config     # its settings, and njit's private flag, are not in Numba's type stubs
@@ -56,41 +53,13 @@ def _choose_compiler() -> Callable[[Any], Any]:
     return lambda function: _njit(cache=True, **_OPTIONS)(function)
 
 
-def _cache_folder() -> Path:
-    """The folder for the compiled kernels of exactly these sources."""
-    sources = hashlib.blake2b(digest_size=8)
-    package = Path(__file__).resolve().parent.parent
-    for path in sorted(package.rglob("*.py")):
-        sources.update(path.relative_to(package).as_posix().encode())
-        sources.update(path.read_bytes())
-    user_cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "wend"
-    base = os.environ.get("NUMBA_CACHE_DIR") or user_cache
-    checked = "-boundscheck" if _config.BOUNDSCHECK else ""
-    folder = Path(base) / f"kernels-{sources.hexdigest()}{checked}"
-    if not folder.exists():
-        _remove_stale(folder.parent)
-    return folder
-
-
-def _remove_stale(base: Path) -> None:
-    """Delete the kernel folders of sources that have not been run for a while."""
-    oldest = time.time() - _STALE_AFTER_DAYS * 86_400
-    for folder in base.glob("kernels-*"):
-        try:
-            if folder.stat().st_mtime < oldest:
-                shutil.rmtree(folder, ignore_errors=True)
-        except FileNotFoundError:       # another process was quicker
-            pass
-
-
-_CACHE_FOLDER = str(_cache_folder())
 _compile = _choose_compiler()
 
 
 def jit(function: _Function) -> _Function:
     """Compile a kernel on its first call, or load it from the cache."""
     before = _config.CACHE_DIR
-    _config.CACHE_DIR = _CACHE_FOLDER      # read while decorating only; other users of Numba keep their own
+    _config.CACHE_DIR = str(FOLDER)    # read while decorating only; other users of Numba keep their own
     try:
         compiled: _Function = _compile(function)
     finally:
@@ -115,3 +84,28 @@ def _entry(kernel: Callable[..., Any], versions: int) -> Callable[..., Any]:
     (only,) = kernel.overloads.values()     # type: ignore[attr-defined]
     entry: Callable[..., Any] = only.entry_point
     return entry
+
+
+def cache_folder() -> Path:
+    """Where compiled kernels are kept."""
+    return FOLDER
+
+
+class _Compilations(event.Listener):
+    """Passes on that a kernel is about to be compiled."""
+
+    def __init__(self, tell: Callable[[], None]) -> None:
+        self._tell = tell
+
+    def on_start(self, event: Any) -> None:
+        self._tell()
+
+    def on_end(self, event: Any) -> None:
+        pass
+
+
+@contextmanager
+def compiling_told(tell: Callable[[], None]) -> Iterator[None]:
+    """While this lasts, `tell` is called before each kernel that has to be compiled because no cache has it."""
+    with event.install_listener("numba:compile", _Compilations(tell)):
+        yield

@@ -29,6 +29,8 @@ from numba.core.imputils import lower_constant
 from numba.core.registry import CPUDispatcher
 from numba.extending import models, register_model
 
+from wend.kernel.caching import KernelCache
+
 TESTED = ((0, 60), (0, 69))     # from this version of Numba on, and below that one
 
 
@@ -133,6 +135,13 @@ class Kernel(CPUDispatcher):
     def _numba_type_(self) -> _KernelType:
         return self._type
 
+    def enable_caching(self) -> None:
+        """Keep what is compiled: in Numba's own way, unless it is a kernel of the package."""
+        if self.py_func.__module__.partition(".")[0] == __name__.partition(".")[0]:
+            self._cache = KernelCache(self.py_func)
+        else:
+            super().enable_caching()
+
     @functools.cached_property
     def part(self) -> CPUDispatcher:
         """The same function for kernels to call. Python must not: it has no wrapper that Python could enter by."""
@@ -141,7 +150,7 @@ class Kernel(CPUDispatcher):
 
 
 def kernel(function: Any, **options: Any) -> Kernel:
-    """Compile a function on its first call, or load it from Numba's cache."""
+    """Compile a function on its first call, or load it from the cache."""
     compiled = Kernel(function, {}, {"nopython": True, "no_cfunc_wrapper": True, **options})
     compiled.enable_caching()
     return compiled

@@ -24,7 +24,6 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -453,22 +452,3 @@ class World(Outlook):
     def _note(self, kind: str, agent: int | None = None, **data: Any) -> None:
         self._calls.journal.on_failure(self._recorder.rewind, *self._recorder.mark())
         self._recorder.note(Event(self.ticks, kind, agent, data))
-
-
-def warm_up(planner: Planner | str) -> float:
-    """Load or compile every kernel that a run with this kind of planner needs; return the seconds that it took.
-
-    Compiling takes seconds, once per machine and version; it belongs in no measurement.
-    """
-    began = time.perf_counter()
-    twin = registry.create(planner) if isinstance(planner, str) else replace(planner)
-    world = World(Grid(np.ones((6, 6))), twin)
-    world.add((0, 0), (5, 5))
-    world.add((5, 5), (0, 0))
-    world.tick()
-    world.block([(3, 0)])
-    world.unblock([(3, 0)])
-    world.order(0, (5, 0))
-    world.order(1, (5, 0))
-    world.run(max_ticks=20)
-    return time.perf_counter() - began

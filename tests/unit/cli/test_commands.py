@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import os
+import re
+import subprocess
+import sys
+
 import pytest
 
 
@@ -26,6 +32,7 @@ import pytest
         (["export", "nowhere.wend", "--format", "lacam", "--out", "x"], "no such file"),
         (["replay", "nowhere.wend", "--html", "x.html"], "no such file"),
         (["algorithms", "larry"], "unknown algorithm 'larry'"),
+        (["warmup", "larry"], "unknown algorithm 'larry'"),
         (["maps", "generate", "castle"], "unknown map generator 'castle'"),
         (["maps", "generate", "rooms", "--doors", "3"], "unknown parameter of rooms 'doors'"),
         (["maps", "generate", "rooms", "3"], "Parameters are written --name value"),
@@ -79,3 +86,24 @@ def test_algorithms_show_their_parameters(wend) -> None:
 
 def test_version(wend) -> None:
     assert wend("version").out.strip() == wend("version", "--json").json["wend"]
+
+
+def test_warming_up_says_where_kernels_are_kept(wend) -> None:
+    answer = wend("warmup", "far", "far", "--json")
+    assert answer.code == 0
+    assert [each["key"] for each in answer.json["algorithms"]] == ["far"]
+    assert "kernels-" in answer.json["cache"]
+    assert "kernels-" in wend("warmup", "far").out
+
+
+def test_what_is_compiled_is_said_and_a_warm_start_is_silent(tmp_path) -> None:
+    """In processes of their own, on standard error, with JSON on standard output."""
+    command = [sys.executable, "-m", "wend", "solve", "open:width=8,height=8", "--algorithm", "lra", "--agents", "4"]
+    env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "NUMBA_DISABLE_JIT": "0"}
+    cold, warm = (subprocess.run([*command, "--json"], capture_output=True, text=True, env=env) for _ in range(2))
+    assert cold.returncode == warm.returncode == 0, cold.stderr
+    first, last = cold.stderr.splitlines()
+    assert first.startswith("compiling kernels for LRA*, once for this version of Wend; ")
+    assert re.fullmatch(rf"compiled in \d+ s, and kept in {tmp_path}/kernels-\w+", last)
+    assert warm.stderr == ""
+    assert json.loads(cold.stdout)["state_hash"] == json.loads(warm.stdout)["state_hash"]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from wend import Budget, Grid, Planner, Problem, World, warm_up
+from wend import Budget, Grid, Planner, Problem, World
 from wend.errors import MapError, ParameterError, UnknownNameError, ViolationError
 from wend.planners.base import Intent, Proposal
 from wend.world.conduct import AgentIntent
@@ -288,13 +288,6 @@ def test_the_hash_tells_histories_apart() -> None:
     hashes = [history(stop=2), history(stop=3), history(stop=2, edit=True)]
     assert len(set(hashes)) == 3
     assert history(stop=2) == hashes[0]
-
-
-def test_warming_up_leaves_the_planner_unbound() -> None:
-    planner = World(CORRIDOR, "lra").planner
-    state = planner.state
-    assert warm_up(planner) > 0
-    assert planner.state is state
 
 
 @pytest.mark.small

@@ -1,0 +1,59 @@
+"""Which folders hold compiled kernels: the user's, and in a frozen program one that it came with.
+
+Numba does not notice an edited callee in another file, so the name of the user's folder holds a hash of all of the
+package's sources; it also holds whether bounds are checked, because Numba would silently reuse code compiled without
+the checks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+import numba
+
+_config: Any = numba.config     # its settings are not in Numba's type stubs
+
+ANY_PROCESSOR = "generic"       # the name under which Numba compiles for every processor of a kind: NUMBA_CPU_NAME
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+_STALE_AFTER_DAYS = 14
+
+
+def _choose_folder() -> Path:
+    """The folder for the compiled kernels of exactly these sources."""
+    sources = hashlib.blake2b(digest_size=8)
+    for path in sorted(_PACKAGE.rglob("*.py")):
+        sources.update(path.relative_to(_PACKAGE).as_posix().encode())
+        sources.update(path.read_bytes())
+    user_cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "wend"
+    base = os.environ.get("NUMBA_CACHE_DIR") or user_cache
+    checked = "-boundscheck" if _config.BOUNDSCHECK else ""
+    folder = Path(base) / f"kernels-{sources.hexdigest()}{checked}"
+    if folder.exists():
+        with contextlib.suppress(OSError):
+            os.utime(folder)            # it is in use
+    else:
+        _remove_stale(folder.parent)
+    return folder
+
+
+def _remove_stale(base: Path) -> None:
+    """Delete the kernel folders of sources that have not been run for a while."""
+    oldest = time.time() - _STALE_AFTER_DAYS * 86_400
+    for folder in base.glob("kernels-*"):
+        try:
+            if folder.stat().st_mtime < oldest:
+                shutil.rmtree(folder, ignore_errors=True)
+        except FileNotFoundError:       # another process was quicker
+            pass
+
+
+FOLDER = _choose_folder()
+SHIPPED = _PACKAGE / "kernels"          # in a frozen program
+HAS_SHIPPED = SHIPPED.is_dir() and not _config.BOUNDSCHECK
