@@ -137,6 +137,11 @@ class Budget:
                 raise ParameterError(f"a budget of {milliseconds} ms per tick allows no search; give more than 0")
             self._deadline = time.perf_counter() + seconds
 
+    @property
+    def is_limited(self) -> bool:
+        """Whether there is any limit."""
+        return self._expansions < _UNLIMITED or self._deadline is not None
+
     def slice(self) -> int:
         """Expansions that may be made now; 0 when the tick's budget is used up."""
         left = self._expansions - self.spent

@@ -18,9 +18,9 @@ from wend.kernel.arrays import allocate, int32, int64, record, uint8
 from wend.kernel.threads import Threads
 from wend.maps.terrain import GridTables
 from wend.planners.base import Budget, Proposal, State
-from wend.planners.bmaa.beliefs import Beliefs
-from wend.planners.bmaa.blocks import reach
-from wend.planners.bmaa.real_time import (
+from wend.search.beliefs import Beliefs
+from wend.search.blocks import reach
+from wend.search.real_time import (
     NO_NODE,
     Surroundings,
     can_learn,

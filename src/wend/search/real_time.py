@@ -30,8 +30,8 @@ from wend.kernel.pages import NO_PAGE, Pages, give_back, has_space, make_pages, 
 from wend.kernel.pools import get, put
 from wend.maps.grid import Grid
 from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, DX, DY, GridTables, Point, empty_map_cost
-from wend.planners.bmaa.blocks import NO_ROW, UNIT_SHIFT, Blocks, DistanceRows, block_cost, is_known, no_blocks
 from wend.search.astar import Path
+from wend.search.blocks import NO_ROW, UNIT_SHIFT, Blocks, DistanceRows, block_cost, is_known, no_blocks
 from wend.search.open_list import OpenList, clear, drop_first, first, is_empty, make_open_list, push
 
 NO_NODE = -1
@@ -134,6 +134,14 @@ def heuristic(tables, learned, agent, x, y, goal_x, goal_y):
 
 
 @jit
+def straight_heuristic(tables, learned, agent, x, y, goal_x, goal_y):
+    """The same for an agent that does not trust the distances over blocks: they are not known where it stands."""
+    value = get(learned.values.pool, _place_of(learned, agent, x, y))
+    cost = empty_map_cost(tables, abs(x - goal_x), abs(y - goal_y))
+    return cost if value == _UNLEARNED else max(cost, value + _FAR)
+
+
+@jit
 def knows_distance(learned, agent, cell):
     """Whether the distance over blocks from a cell to an agent's goal is final; without blocks it always is."""
     row = learned.row[agent]
@@ -141,7 +149,7 @@ def knows_distance(learned, agent, cell):
 
 
 @jit
-def _set_heuristic(learned, agent, x, y, value):
+def set_heuristic(learned, agent, x, y, value):
     """Remember what the path from (x, y) costs. Mutates: learned."""
     at = (y >> _PAGE_SHIFT) * learned.across + (x >> _PAGE_SHIFT)
     if learned.page_of[agent, at] == NO_PAGE:
@@ -267,7 +275,7 @@ def note_closed(lookahead, node, cells, values):
 def learn(tables, learned, agent, cells, values):
     """Believe of every cell the value beside it. Mutates: learned, which has the pages it may need."""
     for k in range(cells.size):
-        _set_heuristic(learned, agent, cells[k] % tables.width, cells[k] // tables.width, values[k])
+        set_heuristic(learned, agent, cells[k] % tables.width, cells[k] // tables.width, values[k])
 
 
 @jit

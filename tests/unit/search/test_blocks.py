@@ -6,7 +6,7 @@ import pytest
 from tests.reference.blocks import ReferenceBlocks, ReferenceRow
 from wend import Grid
 from wend.errors import ParameterError
-from wend.planners.bmaa.blocks import NO_GROUP, NO_ROW, BlockDistances, block_cost, distance_of, is_known, reach
+from wend.search.blocks import NO_GROUP, NO_ROW, BlockDistances, block_cost, distance_of, is_known, reach
 
 RULES = ({}, {"connectivity": 4}, {"corner_cutting": True})
 EVERYTHING = 10**6
