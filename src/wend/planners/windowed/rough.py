@@ -15,9 +15,9 @@ budget, agents do not wait for it. Until it has come to them they are *rough*, a
 The same steps are made by agents that know their distances and whose turn to plan does not come in time, down these
 distances.
 
-Up to half of a tick's budget goes into lookaheads, by turns. What plans leave of the other half goes into the backward
-searches, by turns as well; an agent that one of them has reached plans in windows from then on. Without a budget
-nothing of all this happens: all distances are known at once.
+Up to half of a tick's budget, and `_MOST` at the most, goes into lookaheads, by turns. What plans leave of the rest
+goes into the backward searches, by turns as well; an agent that one of them has reached plans in windows from then on.
+Without a budget nothing of all this happens: all distances are known at once.
 """
 
 from __future__ import annotations
@@ -69,6 +69,7 @@ EXPANSIONS = 32     # nodes that a lookahead expands at most
 _MOVES = 32         # ticks after which a path expires,
 _SPREAD = 16        # ... up to so many ticks earlier for some agents, so that they do not search all at once
 _BLOCK = 8          # the side of a block, in cells
+_MOST = 2_000       # expansions of lookaheads in a tick: each takes ten times as long as one of a backward search
 _FAR = 2**62
 
 
@@ -412,15 +413,15 @@ class RoughWays:
         self._beliefs.drop(agent)
 
     def look_ahead(self, state: State, budget: Budget) -> None:
-        """Begin a tick with a budget: let rough agents that need a path look ahead, as far as half of it goes."""
+        """Begin a tick with a budget: let rough agents that need a path look ahead, for up to half of it."""
         self.courses.counts["with_budget"] = True
         follow_paths(state.agents, self.courses)
-        half = budget.slice() // 2
+        limit = min(budget.slice() // 2, _MOST)
         made = OUT_OF_SPACE
         while made == OUT_OF_SPACE:
             around = Surroundings(state.grid.tables, self.learned, state.occupant, 0)
             made = look_phase(
-                around, state.agents, self.courses, self._beliefs.open_list, self._work, state.tick, half
+                around, state.agents, self.courses, self._beliefs.open_list, self._work, state.tick, limit
             )
             if made == OUT_OF_SPACE:
                 self._beliefs.make_space()
