@@ -47,6 +47,23 @@ def test_agents_that_know_nothing_yet_agree_with_the_reference(pushes: bool, con
     assert learned > 50
 
 
+@pytest.mark.parametrize("place", ["caves:width=256,height=256,seed=0", "rooms:width=256,height=256,seed=0"])
+def test_a_unit_alone_goes_as_surges_would_until_its_distances_are_known(place: str) -> None:
+    """Surge has a reference of its own."""
+    grid = Grid.load(place)
+    draw, compared = np.random.default_rng(2), 0
+    for start, goal in draw.choice(grid.largest_component(), (20, 2), replace=False).tolist():
+        world, surge = (World(grid, create(key), seed=0) for key in ("weave", "surge"))
+        for each in (world, surge):
+            each.add(grid.xy(start), grid.xy(goal))
+        while world.ticks < 40 and np.isnan(world.planner.overlay("distance", 0)[world.state.agents.cell[0]]):
+            world.tick(budget=3_000)
+            surge.tick()
+            assert world.position(0) == surge.position(0)
+            compared += 1
+    assert compared > 30
+
+
 # --- scenes ---------------------------------------------------------------------------------------------------------
 
 
