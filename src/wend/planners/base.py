@@ -139,8 +139,8 @@ class Budget:
 
     @property
     def is_limited(self) -> bool:
-        """Whether there is a limit at all."""
-        return self._deadline is not None or self._expansions < _UNLIMITED
+        """Whether there is any limit."""
+        return self._expansions < _UNLIMITED or self._deadline is not None
 
     def slice(self) -> int:
         """Expansions that may be made now; 0 when the tick's budget is used up."""

@@ -12,9 +12,10 @@ group was not reached, A* has proven how far away it is at least, and that stand
 it is 1 % off on average. It may be too high. In groups whose distances are not final yet, the path is taken to lead
 over their own middles: their neighbours may not be reached yet, and lower bounds for those would lure agents there.
 
-How this differs from windowed/abstraction.py: cliques are better groups, but that graph is made as a whole (60 to 120
-ms for 512 x 512 cells, and again after every edit) and searched as a whole for every goal. Here an edit costs its block
-and those around it. A search that had come there starts anew, but only if the edit joins or parts groups.
+How this differs from planners/windowed/abstraction.py: cliques are better groups, but that graph is made as a whole
+(60 to 120 ms for 512 x 512 cells, and again after every edit) and searched as a whole for every goal. Here an edit
+costs its block and those around it. A search that had come there starts anew, but only if the edit joins or parts
+groups.
 
 A group has a name, a small number that is given again when the group is gone. There is space for all names that a map
 may ever need, since memory that is never touched costs nothing. Only the table of distances, which has a row for each

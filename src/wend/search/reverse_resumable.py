@@ -181,11 +181,17 @@ def distance(tables, reverse, search, cell):
 
 
 @jit
+def known_distance(reverse, search, cell):
+    """The same as far as it is known already, OUT_OF_BUDGET where it is not."""
+    here = _known(reverse, search, cell)
+    return (here + _FAR) >> 1 if here & 1 else OUT_OF_BUDGET
+
+
+@jit
 def write_known(reverse, search, far):
     """Write how far it is from each cell, OUT_OF_BUDGET where the search has not come yet. Mutates: far."""
     for cell in range(far.size):
-        here = _known(reverse, search, cell)
-        far[cell] = (here + _FAR) >> 1 if here & 1 else OUT_OF_BUDGET
+        far[cell] = known_distance(reverse, search, cell)
 
 
 @jit

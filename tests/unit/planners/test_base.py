@@ -94,3 +94,10 @@ def test_budgets_are_spent() -> None:
     assert Budget().slice() > 10**15
     assert 0 < Budget(milliseconds=1e6).slice() < 10**5
     assert Budget(milliseconds=1e-9).slice() == 0
+
+
+@pytest.mark.small
+def test_a_budget_says_whether_there_is_any_limit() -> None:
+    assert not Budget().is_limited
+    assert Budget(expansions=10).is_limited
+    assert Budget(milliseconds=1.5).is_limited

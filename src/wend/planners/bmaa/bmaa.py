@@ -52,12 +52,12 @@ from wend.kernel import NO_AGENT, NO_CELL, jit
 from wend.kernel.arrays import ahead, allocate, grown
 from wend.maps.terrain import GridTables
 from wend.planners.base import Budget, Intent, Overlay, Planner, Proposal, State, parameter
-from wend.planners.bmaa.beliefs import Beliefs
-from wend.planners.bmaa.real_time import Learned, knows_distance
 from wend.planners.bmaa.search_phase import Pace, Prefixes, Searches, Standing
 from wend.planners.bmaa.surge import MakingWay, describe_roaming
+from wend.search.beliefs import Beliefs
 from wend.search.flow import GLOBAL, LOCAL, Flow
 from wend.search.paths import drop_cut_prefixes
+from wend.search.real_time import Learned, knows_distance
 
 
 @jit
@@ -273,4 +273,4 @@ class Bmaa(Planner):
         self._is_edited = True
         if self._flow is not None:
             self._flow.cells_changed(cells)
-        self._beliefs.cells_changed(cells, self.state.agents)
+        self._beliefs.cells_changed(cells, self.state.agents.cell, self.state.agents.goal)

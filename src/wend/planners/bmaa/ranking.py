@@ -20,8 +20,8 @@ import numpy as np
 from wend.kernel import NO_AGENT, NO_CELL, jit, scramble
 from wend.maps.terrain import CARDINAL_COST, GridTables
 from wend.planners.base import Agents
-from wend.planners.bmaa.real_time import Learned, heuristic
 from wend.search.pibt import decide, fix, forget_decisions, may_push_any, offer
+from wend.search.real_time import Learned, heuristic
 
 _KEY_SHIFT = 12                 # of a cost in a key, to leave room for what decides among equals: no loss that matters
 _DETOUR = 2 * CARDINAL_COST     # how much further an agent at home goes to be off the path of its pusher

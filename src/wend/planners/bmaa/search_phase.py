@@ -18,8 +18,9 @@ from wend.kernel.arrays import allocate, int32, int64, record, uint8
 from wend.kernel.threads import Threads
 from wend.maps.terrain import GridTables
 from wend.planners.base import Budget, Proposal, State
-from wend.planners.bmaa.beliefs import Beliefs
-from wend.planners.bmaa.real_time import (
+from wend.search.beliefs import Beliefs
+from wend.search.blocks import reach
+from wend.search.real_time import (
     NO_NODE,
     Surroundings,
     can_learn,
@@ -30,7 +31,6 @@ from wend.planners.bmaa.real_time import (
     note_closed,
     write_prefix,
 )
-from wend.search.blocks import reach
 
 _DONE = 0               # what `pick_searches` and `learn_phase` answer, or OUT_OF_BUDGET, or OUT_OF_SPACE
 _FAR_AWAY = 2**40       # a squared distance that no two cells of a map have

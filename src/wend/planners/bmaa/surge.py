@@ -25,9 +25,9 @@ from wend.kernel import NO_AGENT, NO_CELL, jit, scramble
 from wend.kernel.arrays import allocate, grown, int64
 from wend.planners.base import Intent, Proposal, State
 from wend.planners.bmaa.ranking import Wishes, settle
-from wend.planners.bmaa.real_time import Learned, heuristic, knows_distance
 from wend.planners.bmaa.search_phase import Prefixes
 from wend.search.pibt import Decisions
+from wend.search.real_time import Learned, heuristic, knows_distance
 
 _ROAMS = "it was pushed off its path and goes by the distances that it believes in"
 

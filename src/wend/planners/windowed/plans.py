@@ -7,13 +7,15 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from wend.kernel import NO_AGENT, jit
+from wend.kernel import NO_AGENT, NO_CELL, jit
 from wend.kernel.arrays import flags, int32, int64, record, uint8
 from wend.maps.terrain import GridTables
 from wend.planners.base import Agents, Intent, State
 from wend.planners.waiting import KEEPS_TO_ITS_PLAN, LETS_PASS, is_away, met_without_waiting
 from wend.search.execution import Guard
+from wend.search.paths import is_walkable
 from wend.search.pibt import Decisions
+from wend.search.real_time import Learned
 from wend.search.reservations import other_at, release_way, reserve_way
 from wend.search.space_time import Scene, Tails
 
@@ -23,7 +25,7 @@ NO_ROW = -1
 ON_ITS_WAY = 0      # it was found by a search
 BOXED_IN = 1        # no search finds one, so it stands
 PUSHED = 2          # the first step is one of a push
-UNSERVED = 3        # the budget ended before its turn, so it stands
+UNSERVED = 3        # the budget ended before its turn: a single step, see rough.py, or it stands
 
 
 class Habits(NamedTuple):
@@ -80,6 +82,27 @@ class Lineup(NamedTuple):
     ]
 
 
+class Courses(NamedTuple):
+    """How agents move while the distances to their goals are not known: see rough.py."""
+
+    is_exact: Annotated[np.ndarray, flags("agents")]                # the distances to its goal are known
+    is_rough: Annotated[np.ndarray, flags("agents")]                # they are not, in the tick at hand; it has no plan
+    step: Annotated[np.ndarray, uint8("agents", "expansions")]      # its path: directions, first move first
+    length: Annotated[np.ndarray, int32("agents")]                  # moves in it,
+    done: Annotated[np.ndarray, int32("agents")]                    # ... those that were made,
+    until: Annotated[np.ndarray, int64("agents")]                   # ... and the tick from which on it has expired
+    stood: Annotated[np.ndarray, int32("agents", fill=NO_CELL)]     # where it stands on that path,
+    wish: Annotated[np.ndarray, int32("agents", fill=NO_CELL)]      # ... and its next cell there, if it goes by it
+    counts: Annotated[
+        np.ndarray,
+        record(
+            "with_budget",  # whether the tick at hand has a budget
+            "turn",         # the agent whose turn it is to look ahead,
+            "refined",      # ... and to have its distance searched
+        ),
+    ]
+
+
 class Setting(NamedTuple):
     """All that a tick looks at and works with."""
 
@@ -91,9 +114,31 @@ class Setting(NamedTuple):
     lineup: Lineup
     decisions: Decisions    # whose next step is settled in this tick, and may not be changed any more
     guard: Guard
+    courses: Courses
+    learned: Learned        # what agents believe while they are rough
     search_of: np.ndarray   # int32[agents]  the agent's search in scene.reverse,
     aim_of: np.ndarray      # int32[agents]  ... the same, or its row of abstract distances if there are any
     habits: Habits
+
+
+@jit
+def is_before(plans, a, b):
+    """Whether an agent has been away from home for longer than another."""
+    return plans.left_home[a] < plans.left_home[b] or (plans.left_home[a] == plans.left_home[b] and a < b)
+
+
+@jit
+def sort_by_age(plans, line, size):
+    """Put the first so many agents of a line in order, oldest first. Mutates: line."""
+    gap = size
+    while gap > 1:                                          # Shell sort
+        gap = max(gap * 4 // 9, 1)
+        for k in range(gap, size):
+            agent, place = line[k], k
+            while place >= gap and is_before(plans, agent, line[place - gap]):
+                line[place] = line[place - gap]
+                place -= gap
+            line[place] = agent
 
 
 @jit
@@ -146,6 +191,17 @@ def call_back(setting, agent, cell, time):
     lineup.is_urgent[other] = True
     lineup.urgent[counts.urgent] = other
     counts.urgent += 1
+
+
+@jit
+def recall_cut_plans(tables, agents, table, plans, tick):
+    """Take the plans that an edit of the map made illegal from their agents. Mutates: table, plans."""
+    for agent in range(agents.cell.size):
+        if agents.cell[agent] == NO_CELL or plans.steps[agent] < 0:
+            continue
+        if not is_walkable(tables, plans.cell[agent, : plans.steps[agent] + 1]):
+            stand(table, plans, agent, agents.cell[agent], 0, tick)
+            plans.due[agent] = True
 
 
 def describe(state: State, scene: Scene, plans: WindowPlans, stopped_by: int, agent: int) -> Intent:

@@ -23,6 +23,7 @@ from wend.maps.terrain import GridTables
 from wend.planners.base import Agents
 from wend.planners.windowed.plans import PUSHED, call_back, drop_plan, take_plan
 from wend.search.pibt import decide, offer, should_swap, turn_round, undo
+from wend.search.real_time import Learned, heuristic
 from wend.search.reverse_resumable import Reverse, distance
 
 STABLE_TICKS = 8        # an agent that has stood on its goal for so many ticks has come home for good
@@ -36,6 +37,8 @@ class PushScene(NamedTuple):
     occupant: np.ndarray    # int32[cells]   the agent that stands there, or NO_AGENT
     reverse: Reverse
     search_of: np.ndarray   # int32[agents]  the agent's search in `reverse`
+    is_rough: np.ndarray    # bool[agents]   as in Courses
+    learned: Learned
     left_home: np.ndarray   # int32[agents]  as in WindowPlans
     home_ticks: np.ndarray  # int32[agents]  as in WindowPlans
     tick: int
@@ -45,6 +48,10 @@ class PushScene(NamedTuple):
 @jit
 def _far(crowd, agent, cell):
     """The distance from a cell to an agent's goal, or why it is not known. Mutates: crowd.reverse."""
+    if crowd.is_rough[agent]:
+        width, goal = crowd.tables.width, crowd.agents.goal[agent]
+        x, y, goal_x, goal_y = cell % width, cell // width, goal % width, goal // width
+        return heuristic(crowd.tables, crowd.learned, agent, x, y, goal_x, goal_y)
     return distance(crowd.tables, crowd.reverse, crowd.search_of[agent], cell)
 
 
@@ -128,7 +135,7 @@ def push_from(setting, root):
     begun = decided.decided
     crowd = PushScene(
         setting.tables, setting.agents, setting.occupant, setting.scene.reverse, setting.search_of,
-        plans.left_home, plans.home_ticks, counts.tick, setting.habits.seed,
+        setting.courses.is_rough, setting.learned, plans.left_home, plans.home_ticks, counts.tick, setting.habits.seed,
     )  # fmt: skip
     answer = decide(decisions, crowd, root, _rank, _may_push)
     if answer != 1:

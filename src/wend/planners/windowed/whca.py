@@ -27,8 +27,8 @@ Deviations and open points
   that move in four directions into every dead end: Manhattan distance then outweighs what the abstraction knows.
 - An agent that finds no plan of `window` steps is boxed in. It stays where it is and reserves that cell
   (`boxed_in = "stand"`), and all agents that planned to pass there replan at once. The paper does not say what happens.
-- With a budget too small for a whole window, shorter windows are searched; an agent whose turn does not come keeps its
-  old plan, or stands.
+- With a budget too small for a whole window, shorter windows are searched. An agent whose distances are not known yet,
+  or whose plan ends before its turn comes, moves on all the same (rough.py).
 
 Weave (`boxed_in = "push"`, `order = "age"`, `soft_tail = 1`) differs in three ways, each an option of its own:
 - A step onto the last planned cell of another agent, after its plan ends, costs one more (`soft_tail`).
@@ -65,22 +65,24 @@ from wend.planners.windowed.plans import (
     call_back,
     describe,
     drop_plan,
+    recall_cut_plans,
+    sort_by_age,
     stand,
     take_plan,
 )
 from wend.planners.windowed.pushing import STABLE_TICKS, is_stuck, push_from
+from wend.planners.windowed.rough import RoughWays, learn_phase, refine_phase, set_courses, step_phase
 from wend.search import reservations, space_time
 from wend.search.execution import grant, make_guard
-from wend.search.paths import is_walkable
 from wend.search.pibt import Decisions, fix, forget_decisions
 from wend.search.reservations import expire, other_at
-from wend.search.reverse_resumable import SharedSearches, carry_on, distance, write_known
+from wend.search.reverse_resumable import SharedSearches, carry_on, known_distance, write_known
 from wend.search.space_time import Scene, make_trip
 
 _DONE = 0
 _FAR = 2**62
 
-_BEGIN, _REPLAN, _EXTEND = 0, 1, 2      # Lineup.counts.stage
+_BEGIN, _REPLAN, _EXTEND, _REFINE = 0, 1, 2, 3      # Lineup.counts.stage
 
 
 @jit
@@ -121,7 +123,7 @@ def begin_tick(setting, tick, steps, next_cell):
 
 @jit
 def look_phase(setting):
-    """Note which agents are home, and which came nearer to their goals. Mutates: setting.plans, scene.reverse."""
+    """Note which agents are home, and which came nearer to their goals. Mutates: setting.plans."""
     agents, plans, tick = setting.agents, setting.plans, setting.lineup.counts[0].tick
     for agent in range(agents.cell.size):
         cell = agents.cell[agent]
@@ -136,16 +138,10 @@ def look_phase(setting):
             continue
         plans.home_ticks[agent] = 0
         if setting.habits.pushes:                           # only pushes ask for it
-            far = distance(setting.tables, setting.scene.reverse, setting.search_of[agent], cell)
+            far = known_distance(setting.scene.reverse, setting.search_of[agent], cell)
             if 0 <= far < plans.nearest[agent]:
                 plans.nearest[agent] = far
                 plans.nearer_at[agent] = tick
-
-
-@jit
-def is_before(plans, a, b):
-    """Whether an agent has been away from home for longer than another."""
-    return plans.left_home[a] < plans.left_home[b] or (plans.left_home[a] == plans.left_home[b] and a < b)
 
 
 @jit
@@ -159,21 +155,16 @@ def line_up(setting):
     tick, half = counts.tick, max(1, habits.window // 2)
     for k in range(count):
         agent = k if habits.by_age else (tick + k) % count
-        if agents.cell[agent] == NO_CELL or not agents.controlled[agent] or not plans.ready[agent]:
+        if agents.cell[agent] == NO_CELL or not agents.controlled[agent]:
+            continue
+        if not plans.ready[agent] or setting.courses.is_rough[agent]:
             continue
         waits = habits.pushes and plans.home_ticks[agent] == 0 and tick - plans.nearer_at[agent] >= habits.patience
         if plans.due[agent] or waits or (tick + agent) % half == 0:
             line[size] = agent
             size += 1
-    gap = size if habits.by_age else 1
-    while gap > 1:                                          # Shell sort: oldest first
-        gap = max(gap * 4 // 9, 1)
-        for k in range(gap, size):
-            agent, place = line[k], k
-            while place >= gap and is_before(plans, agent, line[place - gap]):
-                line[place] = line[place - gap]
-                place -= gap
-            line[place] = agent
+    if habits.by_age:
+        sort_by_age(plans, line, size)
     counts.in_line, counts.place = size, 0
 
 
@@ -256,7 +247,7 @@ def replan_phase(setting):
             agent = lineup.line[counts.place]
         else:
             return _DONE
-        if not setting.decisions.decided[agent]:
+        if not setting.decisions.decided[agent] and not setting.courses.is_rough[agent]:
             answer = replan(setting, agent)
             if answer < 0:
                 return answer
@@ -285,7 +276,7 @@ def extend_phase(setting):
     tick, steps = counts.tick, counts.steps
     for agent in range(agents.cell.size):
         is_pushed = plans.why[agent] == PUSHED and plans.since[agent] == tick and plans.steps[agent] == 1
-        if not is_pushed or steps == 1:
+        if not is_pushed or steps == 1 or setting.courses.is_rough[agent]:
             continue
         there = plans.cell[agent, 1]
         answer = space_time.search(
@@ -330,10 +321,11 @@ def make_tick(setting, tick, steps, limit, next_cell, waits_for):
     Mutates: setting, next_cell, waits_for.
     """
     counts, allowance = setting.lineup.counts[0], setting.scene.reverse.allowance
+    with_budget = setting.courses.counts[0].with_budget
     if counts.stage == _BEGIN:
         begin_tick(setting, tick, steps, next_cell)
         carry_on(setting.scene.reverse)
-        allow(allowance, 0)
+        set_courses(setting)
         look_phase(setting)
         line_up(setting)
         counts.stage = _REPLAN
@@ -344,26 +336,24 @@ def make_tick(setting, tick, steps, limit, next_cell, waits_for):
             if answer != _DONE:
                 return answer
             counts.stage = _EXTEND
-        if setting.habits.pushes:
+        if counts.stage == _EXTEND and setting.habits.pushes:
             answer = extend_phase(setting)
             if answer != _DONE:
                 return answer
+        counts.stage = _REFINE
+        if with_budget:
+            answer = refine_phase(setting)
+            if answer != _DONE:
+                return answer
+    if with_budget:
+        if learn_phase(setting) == OUT_OF_SPACE:
+            return OUT_OF_SPACE
+        step_phase(setting)
     settle_phase(setting)
     wanted = setting.lineup.wanted
     counts.stopped += grant(setting.agents, setting.occupant, wanted, setting.guard, next_cell, waits_for)
     counts.stage = _BEGIN
     return _DONE
-
-
-@jit
-def recall_cut_plans(tables, agents, table, plans, tick):
-    """Take the plans that an edit of the map made illegal from their agents. Mutates: table, plans."""
-    for agent in range(agents.cell.size):
-        if agents.cell[agent] == NO_CELL or plans.steps[agent] < 0:
-            continue
-        if not is_walkable(tables, plans.cell[agent, : plans.steps[agent] + 1]):
-            stand(table, plans, agent, agents.cell[agent], 0, tick)
-            plans.due[agent] = True
 
 
 @dataclass
@@ -390,6 +380,7 @@ class Windowed(Planner):
         cells, agents = state.grid.size, 64
         self._table = reservations.make_reservations(cells, self.window + 2)
         self._distances = SharedSearches(state.grid)
+        self._rough = RoughWays(state.grid, agents)
         self._abstract = AbstractAims(self.abstraction)
         self._work = space_time.make_space_time(_states(self.window, cells))
         self._manners = space_time.Manners(True, True, self.no_follow, self.forbid_cross, self.soft_tail)
@@ -408,6 +399,10 @@ class Windowed(Planner):
             ready = self._abstract.look_up(self.state, self._plans.row, budget)
             self._plans.ready[: ready.size] = ready
             self._manners = self._manners._replace(far=self._abstract.far, group=self._abstract.group)
+        elif budget.is_limited:
+            self._rough.look_ahead(self.state, budget)
+        else:
+            self._rough.do_without()
         self._waits_for = proposal.waits_for
         limit = budget.slice()
         steps = self.window if limit >= 4 * self.window else max(1, limit // 4)
@@ -422,14 +417,15 @@ class Windowed(Planner):
                 return
             if answer == OUT_OF_SPACE:
                 self._distances.grow()
+                self._rough.grow()
             limit = budget.slice()
 
     def _setting(self) -> Setting:
-        tables, distances, plans = self.state.grid.tables, self._distances, self._plans
+        tables, distances, plans, rough = self.state.grid.tables, self._distances, self._plans, self._rough
         scene = Scene(tables, self._table, plans.tails, distances.reverse, self._work, self._manners)
         return Setting(
             tables, self.state.agents, self.state.occupant, scene, plans, self._lineup, self._decisions, self._guard,
-            distances.of, plans.row if self.abstraction else distances.of, self._habits,
+            rough.courses, rough.learned, distances.of, plans.row if self.abstraction else distances.of, self._habits,
         )  # fmt: skip
 
     def counters(self) -> dict[str, int]:
@@ -465,10 +461,12 @@ class Windowed(Planner):
             self._lineup = grown(self._lineup, agents=room)
             self._decisions = grown(self._decisions, agents=room)
             self._guard = make_guard(room, self.state.grid.size)
+            self._rough.reserve(room)
         self._aim(agent)
 
     def agent_removed(self, agent: int) -> None:
         drop_plan(self._table, self._plans, agent, self.state.tick)
+        self._rough.drop(agent)
         self._distances.drop(agent)
         self._abstract.drop(self._plans.row, agent)
 
@@ -479,6 +477,7 @@ class Windowed(Planner):
         """Begin anew towards the agent's goal; the plan that it has is kept until there is a better one."""
         agents, plans, tick = self.state.agents, self._plans, self.state.tick
         self._distances.aim(agent, int(agents.goal[agent]), int(agents.cell[agent]))
+        self._rough.aim(agent, int(agents.goal[agent]), tick)
         self._abstract.drop(plans.row, agent)
         plans.due[agent] = plans.ready[agent] = True
         plans.under_way[agent] = False
@@ -488,6 +487,7 @@ class Windowed(Planner):
 
     def cells_changed(self, cells: NDArray[np.int32]) -> None:
         self._distances.cells_changed(cells)
+        self._rough.cells_changed(cells, self.state.agents)
         self._abstract.forget(self._plans.row)              # an abstraction is made anew as a whole
         recall_cut_plans(self.state.grid.tables, self.state.agents, self._table, self._plans, self.state.tick)
 

@@ -9,8 +9,8 @@ from wend.errors import ParameterError, UnknownNameError
 from wend.maps.generators import random_map
 from wend.maps.terrain import CARDINAL_COST, Point
 from wend.planners.base import Intent
-from wend.planners.bmaa import real_time
 from wend.planners.bmaa.bmaa import Bmaa
+from wend.search import real_time
 
 VARIANTS = {
     "bmaa": {},

@@ -10,9 +10,9 @@ from wend.kernel.arrays import allocate
 from wend.maps.terrain import Point
 from wend.planners.base import Agents
 from wend.planners.bmaa.ranking import Wishes, settle
-from wend.planners.bmaa.real_time import make_learned
 from wend.rules import Judge
 from wend.search.pibt import Decisions
+from wend.search.real_time import make_learned
 
 LOT = 7
 

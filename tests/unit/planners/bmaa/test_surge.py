@@ -10,8 +10,8 @@ from tests.unit.planners.bmaa.test_bmaa import run_both
 from wend import Grid, World, create
 from wend.kernel import NO_AGENT
 from wend.maps.generators import random_map
-from wend.planners.bmaa.real_time import knows_distance
 from wend.problems.scenarios import make_problem
+from wend.search.real_time import knows_distance
 
 OPTIONS = {
     "blocks": {"heuristic": "blocks", "block": 4},

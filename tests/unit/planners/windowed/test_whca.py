@@ -337,8 +337,9 @@ def test_an_intent_says_what_is_not_known_yet() -> None:
     world.tick(budget=1)
     assert world.planner.intent(agent) == Intent((0,) * 15, reason="its distances are not known yet")
     assert world.planner.intent(guest).reason == "the program moves it"
-    late = World(Grid(np.ones((12, 12))), create("whca"))
-    late.add((0, 0), (11, 11))
+    late = World(Grid(np.ones((1, 12))), create("whca"))
+    late.add((0, 0), (11, 0))
+    late.add((1, 0), (1, 0))
     late.tick(budget=1)
     assert late.planner.intent(0).reason == "its turn to plan has not come yet"
 

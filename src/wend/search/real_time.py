@@ -134,6 +134,14 @@ def heuristic(tables, learned, agent, x, y, goal_x, goal_y):
 
 
 @jit
+def straight_heuristic(tables, learned, agent, x, y, goal_x, goal_y):
+    """The same for an agent that does not trust the distances over blocks: they are not known where it stands."""
+    value = get(learned.values.pool, _place_of(learned, agent, x, y))
+    cost = empty_map_cost(tables, abs(x - goal_x), abs(y - goal_y))
+    return cost if value == _UNLEARNED else max(cost, value + _FAR)
+
+
+@jit
 def knows_distance(learned, agent, cell):
     """Whether the distance over blocks from a cell to an agent's goal is final; without blocks it always is."""
     row = learned.row[agent]
@@ -141,7 +149,7 @@ def knows_distance(learned, agent, cell):
 
 
 @jit
-def _set_heuristic(learned, agent, x, y, value):
+def set_heuristic(learned, agent, x, y, value):
     """Remember what the path from (x, y) costs. Mutates: learned."""
     at = (y >> _PAGE_SHIFT) * learned.across + (x >> _PAGE_SHIFT)
     if learned.page_of[agent, at] == NO_PAGE:
@@ -267,7 +275,7 @@ def note_closed(lookahead, node, cells, values):
 def learn(tables, learned, agent, cells, values):
     """Believe of every cell the value beside it. Mutates: learned, which has the pages it may need."""
     for k in range(cells.size):
-        _set_heuristic(learned, agent, cells[k] % tables.width, cells[k] // tables.width, values[k])
+        set_heuristic(learned, agent, cells[k] % tables.width, cells[k] // tables.width, values[k])
 
 
 @jit

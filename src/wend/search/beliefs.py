@@ -14,10 +14,9 @@ from wend.kernel.arrays import grown
 from wend.kernel.pages import NO_PAGE
 from wend.maps.grid import Grid
 from wend.maps.terrain import CARDINAL_COST
-from wend.planners.base import Agents
-from wend.planners.bmaa.real_time import forget, forget_around, heuristic, make_learned, with_space
 from wend.search.blocks import CELL, NO_GROUP, NO_ROW, BlockDistances, distance_of
 from wend.search.open_list import OpenList, make_open_list
+from wend.search.real_time import forget, forget_around, heuristic, make_learned, with_space
 
 _NO_LIST = make_open_list(1)
 
@@ -53,7 +52,7 @@ class Beliefs:
         self.learned = grown(self.learned, agents=agents)
         self.learned.page_of[have:] = NO_PAGE       # memory is touched now: the first tick has enough to do
         if self._distances is not None:
-            self._distances.reserve(agents)
+            self._distances.reserve(agents + 1)     # one more: a new order takes a row before it gives one back
             self._share()
 
     def make_space(self) -> None:
@@ -63,12 +62,14 @@ class Beliefs:
     def aim(self, agent: int, goal: int) -> None:
         """Give an agent the distances to a goal, in place of those that it had."""
         if self._distances is not None:
-            self._distances.release(int(self.learned.row[agent]))
+            before = int(self.learned.row[agent])
             self.learned.row[agent] = self._distances.acquire(goal)
+            self._distances.release(before)
 
     def forget(self, agent: int) -> None:
         """An agent forgets what it has learned."""
-        forget(self.learned, agent)
+        if (self.learned.page_of[agent] != NO_PAGE).any():
+            forget(self.learned, agent)
 
     def drop(self, agent: int) -> None:
         """An agent needs no beliefs any more."""
@@ -77,16 +78,21 @@ class Beliefs:
             self._distances.release(int(self.learned.row[agent]))
             self.learned.row[agent] = NO_ROW
 
-    def cells_changed(self, cells: NDArray[np.int32], agents: Agents) -> None:
-        """Where a wall fell, agents forget what kept them away; distances over blocks follow the edit."""
+    def cells_changed(
+        self, cells: NDArray[np.int32], stands: NDArray[np.int32], goals: NDArray[np.int32]
+    ) -> None:
+        """Where a wall fell, agents forget what kept them away; distances over blocks follow the edit.
+
+        `stands` and `goals` have the cell and the goal of each agent.
+        """
         grid = self._grid
         forget_around(self.learned, filter(grid.is_free, map(grid.xy, cells.tolist())))
         if self._distances is not None:
             self._distances.cells_changed(cells)
             self._share()
-            is_right = self._distances.are_rows_of(self.learned.row[: agents.cell.size], agents.goal)
-            for agent in np.flatnonzero(~is_right & (agents.cell != NO_CELL)).tolist():
-                self.aim(agent, int(agents.goal[agent]))
+            is_right = self._distances.are_rows_of(self.learned.row[: stands.size], goals)
+            for agent in np.flatnonzero(~is_right & (stands != NO_CELL)).tolist():
+                self.aim(agent, int(goals[agent]))
 
     def _share(self) -> None:
         """Let kernels see the arrays of the distances, which may have grown."""

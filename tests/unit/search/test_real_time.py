@@ -8,7 +8,7 @@ from wend import Grid
 from wend.errors import MapError, NoPathError, ParameterError
 from wend.kernel import NO_AGENT
 from wend.kernel.arrays import grown
-from wend.planners.bmaa import real_time
+from wend.search import real_time
 
 
 def random_grid(seed: int, **rules: object) -> Grid:
