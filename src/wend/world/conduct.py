@@ -138,7 +138,11 @@ def carry_out(width, tick, before, after, sent, agents, occupant, conduct, codes
 
 @jit
 def look(tick, after, sent, agents, conduct, news):
-    """See what will have happened to each agent after a tick that ends on these cells. Mutates: news."""
+    """See what will have happened to each agent after a tick that ends on these cells; return to how many anything has.
+
+    Mutates: news.
+    """
+    told = 0
     for agent in range(after.size):
         news[agent] = 0
         there = after[agent]
@@ -159,6 +163,8 @@ def look(tick, after, sent, agents, conduct, news):
             news[agent] |= _IS_CUT_OFF
         if not is_cut_off and conduct.cut_off[agent] == sent.asked[agent]:
             news[agent] |= _IS_OPENED
+        told += news[agent] != 0
+    return told
 
 
 @jit

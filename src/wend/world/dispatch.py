@@ -7,7 +7,7 @@ depend on it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from wend.journal import Journal
 from wend.kernel import NO_CELL
 from wend.maps.terrain import Point
 from wend.planners.base import Planner, State
+from wend.world.conduct import Conduct
 from wend.world.liaison import Liaison
 
 
@@ -150,23 +151,25 @@ class Dispatch:
         for place in self._claims.settled_at(after):
             del self._claims.unsettled[place]
 
-    def before_tick(self, waited: Cells, held_up: Cells, left: Iterable[int]) -> None:
-        """A tick begins: agents head for their next waypoints, follow others, exchange slots, and get places back.
-
-        `waited` (int32[agents]) has the ticks since each agent last moved, `held_up` those since it last came nearer to
-        its goal. `left` has the cells that agents of the program have left in the tick before.
-        """
+    def before_tick(self, conduct: Conduct) -> None:
+        """A tick begins: agents head for their next waypoints, follow others, exchange slots, and get places back."""
+        agents, tick = self._state.agents, self._state.tick
         for errand in self._pursuits.errands():
             self._send(errand)
         if self._commander.has_orders:
             for agent in self._commander.advance():
                 self._liaison.tell(self._planner.agent_retasked, agent)
-        if self._claims.are_shared or not self._state.agents.controlled.all():
+        has_others = not agents.controlled.all()        # the program's agents
+        if self._claims.are_shared or has_others:
+            waited, held_up = (tick - since[: agents.cell.size] for since in (conduct.moved_at, conduct.nearer_at))
             for errand in self._commander.settle(waited, held_up):
                 self._send(errand)
                 self._claims.withhold(errand.nearest)
-        for cell in left:
-            self._claims.vacate(cell)
+        if has_others:
+            previous = conduct.previous[: agents.cell.size]
+            has_left = ~agents.controlled & (previous != agents.cell) & (agents.cell != NO_CELL)
+            for cell in previous[has_left].tolist():
+                self._claims.vacate(cell)
         self._give_back()
 
     # --- behind the scenes -----------------------------------------------------------------------------------------

@@ -34,6 +34,7 @@ from wend.errors import MapError, ParameterError
 from wend.groups.orders import MOVE, Order
 from wend.kernel import NO_AGENT, NO_CELL
 from wend.kernel.arrays import ahead, allocate, grown
+from wend.kernel.compiling import prepared
 from wend.maps.grid import Grid, GridView
 from wend.maps.memory import require_memory
 from wend.maps.terrain import Point
@@ -279,9 +280,7 @@ class World(Outlook):
             agents, conduct, count = self.state.agents, self._conduct, self.agents
 
             # 1. Agents whose orders depend on what the others do are sent on.
-            has_left = ~agents.controlled & (conduct.previous[:count] != agents.cell) & (agents.cell != NO_CELL)
-            waited, held_up = (self.ticks - since[:count] for since in (conduct.moved_at, conduct.nearer_at))
-            self._dispatch.before_tick(waited, held_up, conduct.previous[:count][has_left].tolist())
+            self._dispatch.before_tick(conduct)
 
             # 2. All agents stay, except those that the program moves.
             before = announced = agents.cell.copy()
@@ -422,13 +421,12 @@ class World(Outlook):
     def _see(self, after: NDArray[np.int32]) -> list[AgentEvent]:
         """What will have happened to the agents after a tick that ends on these cells."""
         tick, sent, news = self.ticks + 1, self._sent(), np.empty(after.size, dtype=np.uint8)
-        look(tick, after, sent, self.state.agents, self._conduct, news)
-        settled = [
-            AgentEvent(tick, SETTLED, tuple(members), self.grid.xy(place))
-            for place, members in self._dispatch.settled_at(after).items()
-            if members
-        ]
-        return events_of(tick, self.grid, after, sent, news) + settled
+        told = prepared(look)(tick, after, sent, self.state.agents, self._conduct, news)
+        events = events_of(tick, self.grid, after, sent, news) if told else []
+        for place, members in self._dispatch.settled_at(after).items():
+            if members:
+                events.append(AgentEvent(tick, SETTLED, tuple(members), self.grid.xy(place)))
+        return events
 
     def _make(
         self,
@@ -440,7 +438,7 @@ class World(Outlook):
         """Make a tick that is decided, with these attributes and this record. To do so again changes nothing."""
         tick, _, codes, _, _ = record
         width, agents, occupant = self.grid.width, self.state.agents, self.state.occupant
-        carry_out(width, tick, before, after, self._sent(), agents, occupant, self._conduct, codes)
+        prepared(carry_out)(width, tick, before, after, self._sent(), agents, occupant, self._conduct, codes)
         self._dispatch.forget_settled(after)
         vars(self).update(aftermath)
         self._announced.clear()
