@@ -24,27 +24,22 @@ class Game:
         self.world = wend.World(grid, "weave", record=False)
         left = [grid.xy(int(cell)) for cell in grid.largest_component() if grid.xy(int(cell))[0] < 14]
         self.units = [self.world.add(place) for place in left[::4][:60]]
-        self.before = self.places()
         self.chosen: set[int] = set()
         self.corner: tuple[int, int] | None = None      # where the drag began
         self.waited = 0.0                               # seconds since the last tick
-
-    def places(self) -> np.ndarray:
-        """Where each unit stands, in cells."""
-        return np.array([self.world.position(unit) for unit in self.units], dtype=float)
 
     def update(self, seconds: float) -> None:
         """Tick as often as it is due; a frame that came late is not made up for by more than one tick."""
         self.waited = min(self.waited + seconds, 2 / TICKS_PER_SECOND)
         while self.waited >= 1 / TICKS_PER_SECOND:
             self.waited -= 1 / TICKS_PER_SECOND
-            self.before = self.places()
             self.world.tick(budget=BUDGET)
 
     def on_screen(self) -> np.ndarray:
         """Where to draw each unit: as far between its last two places as the next tick is near."""
         share = self.waited * TICKS_PER_SECOND
-        return ((1 - share) * self.before + share * self.places() + 0.5) * CELL
+        before, now = self.world.previous_positions()[self.units], self.world.positions()[self.units]
+        return (before + share * (now - before) + 0.5) * CELL
 
     def handle(self, event: pygame.event.Event) -> None:
         if event.type == pygame.MOUSEBUTTONDOWN and event.button == 1:
