@@ -49,7 +49,7 @@ def test_units_in_the_box_go_where_the_mouse_points(game: Any) -> None:
     for _ in range(6 * 200):
         game.update(1 / 60)
     assert game.world.all_home()
-    assert np.abs(game.places() - (60, 30)).max() < 20
+    assert np.abs(game.world.positions()[game.units] - (60, 30)).max() < 20
     drag(game, (0, 0), (3, 3))
     assert game.chosen == set()
 
