@@ -191,7 +191,7 @@ class Mute(Planner):
 @pytest.mark.small
 def test_of_a_planner_that_says_nothing_it_is_told_who_is_on_the_shortest_path() -> None:
     world = World(Grid.from_text("...."), Mute(), record_reasons=True)
-    first, second = world.add((0, 0), (3, 0)), world.add((1, 0), (3, 0))
+    first, second = world.add((0, 0), (3, 0)), world.add((1, 0), (2, 0))
     assert world.intent(first) == world.intent(second) == AgentIntent((), None, "")     # no tick was made
     world.tick()
     assert world.intent(first) == AgentIntent((), second, "another is on its shortest path")

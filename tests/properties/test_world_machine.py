@@ -95,12 +95,13 @@ class WorldMachine(RuleBasedStateMachine):
         return self.world.grid.is_free(place) and is_empty
 
     def fingerprint(self) -> tuple[Any, ...]:
-        """All that a call may change."""
+        """All that a call may change, except for what the planner has in mind."""
         world, claims = self.world, self.world._dispatch._claims
         return (
             world.state_hash(), world.grid.digest(), world.grid.component.tolist(), world.ticks, world.expansions,
             [array.tolist() for array in world.state.agents], world.state.occupant.tolist(), dict(world._announced),
-            [(world.agent_state(agent), world.order_of(agent), world.waypoints(agent)) for agent in sorted(self.there)],
+            [(world.agent_state(agent).name, world.agent_state(agent).waited_ticks, world.order_of(agent),
+              world.waypoints(agent)) for agent in sorted(self.there)],
             len(world.trace().events), world.positions().tolist(), world.previous_positions().tolist(),
             world.events(), world.quiet(), claims._holder.tolist(), claims._sent.tolist(), claims._shared,
             dict(world._dispatch._pursuits._followed), sorted(claims.unsettled),
@@ -244,9 +245,11 @@ class WorldMachine(RuleBasedStateMachine):
             lambda: world.tick(budget=0), lambda: world.tick(budget=1.5), lambda: world.tick(budget_ms=math.nan),
         ]  # fmt: skip
         call, before = data.draw(st.sampled_from(calls)), self.fingerprint()
+        intents = [world.intent(agent) for agent in sorted(self.there)]
         with pytest.raises(WendError):
             call()
         assert self.fingerprint() == before
+        assert [world.intent(agent) for agent in sorted(self.there)] == intents
 
     @rule(data=st.data(), lines=st.integers(1, 300), spot=spots)
     def interrupt(self, data, lines, spot) -> None:

@@ -6,6 +6,7 @@ jobs in flight and nothing else, workers need no common disk, and starting again
 
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -146,7 +147,13 @@ def on_cores(jobs: list[Job], about: Row, workers: int) -> Iterator[Row]:
 def _in_processes(jobs: list[Job], about: Row, workers: int) -> Iterator[Row]:
     with parallel_config("loky", inner_max_num_threads=1) if workers > 1 else parallel_config("sequential"):
         parallel = Parallel(n_jobs=workers, return_as="generator_unordered", batch_size=1, pre_dispatch="2*n_jobs")
-        yield from parallel(delayed(run_job)(job, about) for job in jobs)
+        yield from parallel(delayed(_run_in)(os.getcwd(), job, about) for job in jobs)
+
+
+def _run_in(folder: str, job: Job, about: Row) -> Row:
+    """Run a job in the folder of the process that asks: a worker may have been started from another one."""
+    os.chdir(folder)
+    return run_job(job, about)
 
 
 def _alone(job: Job, about: Row) -> Row:

@@ -181,6 +181,11 @@ def places_of(width: int, cells: NDArray[np.int32]) -> NDArray[np.int32]:
     return places
 
 
+def is_there(state: State, agent: int) -> bool:
+    """Whether an index is that of an agent on the map."""
+    return 0 <= agent < state.agents.cell.size and bool(state.agents.cell[agent] != NO_CELL)
+
+
 def explain(planner: Planner, state: State, agent: int, named: int, *, stayed: bool) -> AgentIntent:
     """What an agent is about to do, and why it stayed in the last tick, if it did.
 
@@ -188,7 +193,7 @@ def explain(planner: Planner, state: State, agent: int, named: int, *, stayed: b
     and no reason is known either, the one on its shortest path, if there is any. An index of no agent counts for none.
     """
     path, waits_for, reason = planner.intent(agent)
-    waits_for, named = (k if 0 <= k < state.agents.cell.size else NO_AGENT for k in (waits_for, named))
+    waits_for, named = (k if is_there(state, k) else NO_AGENT for k in (waits_for, named))
     if stayed and is_away(state, agent):
         waits_for = named if waits_for == NO_AGENT else waits_for
         if not reason and waits_for == NO_AGENT:

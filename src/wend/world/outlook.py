@@ -24,6 +24,7 @@ from wend.world.conduct import (
     all_states,
     explain,
     is_any_away,
+    is_there,
     places_of,
     state_of,
 )
@@ -164,7 +165,8 @@ class Outlook:
 
     def _named(self, agent: int) -> int:
         """The agent in the way of another, as the last proposal had it, or NO_AGENT."""
-        return int(self._waits_for[agent]) if agent < self._waits_for.size else NO_AGENT
+        named = int(self._waits_for[agent]) if agent < self._waits_for.size else NO_AGENT
+        return named if is_there(self.state, named) else NO_AGENT
 
     def _sent(self) -> Sent:
         """Where agents were sent."""

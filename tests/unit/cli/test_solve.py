@@ -173,7 +173,7 @@ def test_a_command_that_was_started_with_interrupts_ignored_ignores_them(wend, i
     assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN
 
 
-IMPROVED = ("solve", "random:seed=2,width=20,height=20", "--agents", 60, "--algorithm", "lacam", "--json")
+IMPROVED = ("solve", "random:seed=3,width=20,height=20", "--agents", 60, "--algorithm", "lacam", "--json")
 
 
 def test_the_sum_of_costs_is_seen_to_fall_while_a_plan_is_improved(wend) -> None:

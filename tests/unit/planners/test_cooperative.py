@@ -172,7 +172,7 @@ def test_intent_says_where_an_agent_goes_whom_it_waits_for_and_why() -> None:
     first, second = world.add((0, 0), (4, 0)), world.add((4, 0), (0, 0))
     world.tick()
     assert world.planner.intent(first) == Intent((2, 3, 4))
-    assert world.planner.intent(second) == Intent((), NO_AGENT, "it has no plan that avoids those of the others")
+    assert world.planner.intent(second) == Intent((), first, "it has no plan that avoids those of the others")
     for _ in range(3):
         world.tick()
     assert world.planner.intent(first) == Intent((), second, "another is where its plan leads, so it plans again")

@@ -173,7 +173,7 @@ def test_a_full_pool_says_so_and_keeps_all_values_while_it_grows(monkeypatch: py
             while not real_time.can_learn(learned, 1):
                 learned = real_time.with_space(learned)
             sizes.add(learned.values.pool.items.size)
-            real_time._set_heuristic(learned, agent, x, 3, agent * 1000 + x)
+            real_time.set_heuristic(learned, agent, x, 3, agent * 1000 + x)
             for other in range(agent + 1):
                 for before in range(3, 160 if other < agent else x + 1, 8):
                     value = real_time.heuristic(grid.tables, learned, other, before, 3, 0, 0)
@@ -193,7 +193,7 @@ def test_all_agents_forget_what_lies_around_a_place(place: tuple[int, int], left
     columns = (3, 9, 17, 25)
     for agent in range(2):
         for x in columns:
-            real_time._set_heuristic(learned, agent, x, 3, 7)
+            real_time.set_heuristic(learned, agent, x, 3, 7)
     real_time.forget_around(learned, [place, place])
     for agent in range(2):
         assert {x for x in columns if real_time.heuristic(grid.tables, learned, agent, x, 3, 0, 0) == 7} == left

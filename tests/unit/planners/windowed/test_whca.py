@@ -48,7 +48,8 @@ def compare(
         reference.add(start, goal)
     for tick in range(ticks):
         if orders and tick % 9 == 5:
-            agent, goal = tick % agents, int(grid.largest_component()[tick])
+            taken = set(world.state.agents.goal.tolist())       # a goal that is another's would become a slot
+            agent, goal = tick % agents, next(c for c in grid.largest_component()[tick:].tolist() if c not in taken)
             world.order(agent, grid.xy(goal))
             reference.retask(agent, goal)
         world.tick()
@@ -173,8 +174,9 @@ def test_a_push_into_a_crowd_without_a_blank_gives_up_at_once() -> None:
     """More chains of agents lead through this room than could be tried in years, and all end at a wall."""
     grid = Grid.from_text(".........\n" * 9 + "@@@@.@@@@\n", connectivity=4)
     world = World(grid, create("weave", patience=1))
-    for cell in grid.free_cells().tolist():
-        world.add(grid.xy(cell), (2, 2) if cell == grid.cell(4, 9) else grid.xy(cell))
+    away = {(4, 9): (2, 2), (2, 2): (4, 9)}
+    for place in map(grid.xy, grid.free_cells().tolist()):
+        world.add(place, away.get(place, place))
     world.run(max_ticks=12)
     assert world.planner.counters()["boxed_in"] > 0
     assert world.position(world.agents - 1) == (4, 9)
