@@ -31,6 +31,7 @@ from wend.kernel import NO_AGENT, NO_CELL
 from wend.world.referee import judge_trace
 
 EXAMPLES = int(os.environ.get("WEND_MACHINE_EXAMPLES", "0"))    # 0: as many as below
+MOST, FEW = (4, 2) if os.environ.get("NUMBA_DISABLE_JIT") == "1" else (16, 5)      # for planners, and for options
 TICKS = int(os.environ.get("WEND_MACHINE_TICKS", "20"))      # at most, in one go
 
 SIZES = ((9, 7), (9, 7), (9, 7), (9, 7), (1, 1), (12, 1), (1, 9), (2, 2), (8, 2), (2, 7), (3, 3), (3, 8))
@@ -382,7 +383,7 @@ def test_whatever_happens_no_rule_is_broken_and_nobody_is_lost(key: str, options
         warm_up(create(key, **options))
         machine = type("Machine", (WorldMachine,), {"algorithm": key, "options": options})
         machine.TestCase.settings = settings(
-            max_examples=EXAMPLES or (100 if ALGORITHMS[key].online and not options else 25),
+            max_examples=EXAMPLES or (MOST if ALGORITHMS[key].online and not options else FEW),
             stateful_step_count=40, deadline=None, derandomize=not EXAMPLES, database=None,
             suppress_health_check=[HealthCheck.too_slow],
         )  # fmt: skip

@@ -39,7 +39,8 @@ NO_NODE = -1
 _UNLEARNED = 0
 _FAR = 2**62            # taken off a learned value, so that none is _UNLEARNED
 _PAGE_SHIFT = 3         # a page is 8 x 8 cells
-_PAGES = 1 << 17        # in the pool at first, which is enough for 2,000 agents; untouched, they cost nothing
+_PAGES = 1 << 17        # at most, in the pool at first, which is enough for 2,000 agents; untouched, they cost nothing
+_AGENTS = 64            # that know the whole map have space at first, on a small map: copies of a world copy the pool
 _CLOSED = 1
 
 
@@ -89,7 +90,8 @@ def make_learned(grid: Grid, *, agents: int = 0) -> Learned:
     """Nothing learned, by so many agents."""
     across, down = ((side + 7) >> _PAGE_SHIFT for side in (grid.width, grid.height))
     blocks, rows = no_blocks()
-    given = {"across": across, "values": make_pages(_PAGES), "blocks": blocks, "rows": rows}
+    pages = min(_PAGES, _AGENTS * across * down + 1)
+    given = {"across": across, "values": make_pages(pages), "blocks": blocks, "rows": rows}
     return allocate(Learned, given, agents=agents, map_pages=across * down)
 
 
