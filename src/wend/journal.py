@@ -11,6 +11,7 @@ the next call to the world begins with what is left in the journal.
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -45,10 +46,15 @@ class Journal:
         """From here on the call has happened: nothing is taken back, and this step is what is left of it."""
         self._steps = [(step, arguments)]
 
-    def close(self) -> None:
-        """The call has happened, and nothing is left of it."""
-        if self._steps:
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, where: TracebackType | None) -> None:
+        """If the call was made, nothing is left of it."""
+        if kind is None:
             self._steps = []
+        else:
+            self.settle()
 
     def settle(self) -> None:
         """Make all steps."""

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from wend import arguments, metrics
 from wend.errors import ParameterError
+from wend.maps.terrain import places_of
 from wend.planners import registry
 from wend.planners.base import Planner
 from wend.problems.problem import Problem
@@ -80,10 +81,7 @@ class Run:
     @property
     def paths(self) -> NDArray[np.int32]:
         """[ticks + 1, agents, 2] where each agent was, as (x, y), at the start and after each tick; -1 off the map."""
-        cells, width = self.trace.positions(), self.trace.grid.width
-        places = np.stack([cells % width, cells // width], axis=-1).astype(np.int32)
-        places[cells < 0] = -1
-        return places
+        return places_of(self.trace.grid.width, self.trace.positions())
 
     @property
     def sum_of_costs(self) -> int | None:
@@ -93,7 +91,7 @@ class Run:
     @property
     def sum_of_costs_lower_bound(self) -> int:
         """What the sum of costs would be if no agent were in another's way."""
-        return int(metrics.shortest_ticks(self.trace).sum())
+        return metrics.sum_of_costs_bound(self.trace)
 
     @property
     def makespan(self) -> int | None:
@@ -103,7 +101,7 @@ class Run:
     @property
     def makespan_lower_bound(self) -> int:
         """What the makespan would be if no agent were in another's way."""
-        return int(metrics.shortest_ticks(self.trace).max(initial=0))
+        return metrics.makespan_bound(self.trace)
 
     def save(self, path: str | Path) -> None:
         """Write the trace to a file (.wend), which `wend replay`, `wend check` and `Trace.load` read."""

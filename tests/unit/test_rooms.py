@@ -106,3 +106,12 @@ def test_the_tree_in_contributing_is_the_real_one() -> None:
     heads = re.findall(r"^ {6}((?:\w+(?:\.py|/) +)+)", tree, flags=re.M)
     rooms = [f"{room}/" if (SOURCE / room).is_dir() else f"{room}.py" for room in ROOMS if room in EXISTING]
     assert " ".join(heads).split() == ["__init__.py", "__main__.py", *rooms]
+
+
+def test_a_public_class_has_a_name_of_its_own() -> None:
+    where: dict[str, list[str]] = {}
+    for module, path in MODULES.items():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                where.setdefault(node.name, []).append(module)
+    assert {name: modules for name, modules in where.items() if len(modules) > 1} == {}

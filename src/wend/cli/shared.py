@@ -127,7 +127,8 @@ def progress_bar(*columns: ProgressColumn, transient: bool = False) -> Iterator[
 @contextmanager
 def compiling_said(title: str) -> Iterator[Callable[[], int]]:
     """Say that kernels are compiled, if any are, and how long it took. What this yields tells how many have been."""
-    from wend.kernel.compiling import cache_folder, compiling_told
+    from wend.kernel.compiling import compiling_told
+    from wend.kernel.folders import FOLDER
 
     count, began = 0, 0.0
 
@@ -141,7 +142,7 @@ def compiling_said(title: str) -> Iterator[Callable[[], int]]:
     with compiling_told(tell):
         yield lambda: count
     if count:
-        say(f"compiled in {time.perf_counter() - began:.0f} s, and kept in {cache_folder()}")
+        say(f"compiled in {time.perf_counter() - began:.0f} s, and kept in {FOLDER}")
 
 
 def result_console() -> Console:

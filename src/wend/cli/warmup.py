@@ -19,7 +19,7 @@ def warmup(
     """Compile all that a game can call, so that its first frame need not wait; say where it is kept."""
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 
-    from wend.kernel.compiling import cache_folder
+    from wend.kernel.folders import FOLDER
     from wend.planners import registry
     from wend.world.warming import warm_up
 
@@ -35,8 +35,8 @@ def warmup(
             found.append({"key": entry.key, "compiled": compiled(), "seconds": round(seconds, 2)})
             bar.advance(shown)
     if json:
-        print_json({"cache": str(cache_folder()), "algorithms": found})
+        print_json({"cache": str(FOLDER), "algorithms": found})
         return
     rows = [(str(each["key"]), str(each["compiled"]), str(each["seconds"])) for each in found]
     print_table("Ready", ("algorithm", "kernels compiled now", "seconds"), rows)
-    print_text(f"kept in {printable(cache_folder())}\n")
+    print_text(f"kept in {printable(FOLDER)}\n")

@@ -37,7 +37,7 @@ _NOT_OF_PLANS = {name for name, each in MEASURES.items() if each.clock} | {"expa
 
 
 @dataclass(frozen=True)
-class Entry:
+class ForeignRow:
     """One row of a file."""
 
     place: int                  # its line in a CSV file, its number in a JSON file
@@ -84,7 +84,7 @@ def _bare(name: str) -> str:
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
-def _entries(path: Path, spec: Spec) -> Iterator[Entry]:
+def _entries(path: Path, spec: Spec) -> Iterator[ForeignRow]:
     known = [*NEEDED, *OPTIONAL, *(name for name in spec.metrics if name not in OPTIONAL)]
     for place, found in _records(path):
         given = {column: value for column, value in found.items() if value is not None and str(value).strip()}
@@ -97,7 +97,7 @@ def _entries(path: Path, spec: Spec) -> Iterator[Entry]:
         values = {column: _value(path, place, column, value) for column, value in given.items()}
         if "plan" not in values and "solved" not in values:
             raise FormatError(path, "either `solved` or `plan` is needed", line=place)
-        yield Entry(place, values)
+        yield ForeignRow(place, values)
 
 
 def _records(path: Path) -> Iterable[tuple[int, dict[Any, Any]]]:
@@ -137,7 +137,7 @@ def _value(path: Path, place: int, column: str, given: Any) -> Any:
 # --- a row -----------------------------------------------------------------------------------------------------------
 
 
-def _row(path: Path, entry: Entry, spec: Spec, job: Job) -> Row:
+def _row(path: Path, entry: ForeignRow, spec: Spec, job: Job) -> Row:
     """A row of the store from what a file says, or from the plan that it names."""
     values = entry.values
     problem = load_problem(load_grid(job["map"], job["connectivity"], job["corner_cutting"]), job)

@@ -27,7 +27,7 @@ _TOLERANCE = 1e-9                           # of means: other processors add flo
 
 
 @dataclass(frozen=True)
-class Difference:
+class Mismatch:
     """Something that is not as the folder says."""
 
     what: str           # a job, a map, a scenario or a measure
@@ -49,7 +49,7 @@ class Verification:
     unknown: int                # rows of jobs that the folder's spec does not name: not run
     ran: int = 0
     by_clock: int = 0           # of those, runs that a clock ended now: not compared
-    differences: list[Difference] = field(default_factory=list)
+    differences: list[Mismatch] = field(default_factory=list)
     environments: list[dict[str, Any]] = field(default_factory=list)    # that the folder holds, and then this one
 
     @property
@@ -109,21 +109,21 @@ def verify(
     return found
 
 
-def _other_inputs(folder: Path, spec: Spec, jobs: list[Job]) -> list[Difference]:
+def _other_inputs(folder: Path, spec: Spec, jobs: list[Job]) -> list[Mismatch]:
     """The maps, scenarios and measures that are not those that the results were made with."""
     then, now = provenance.recorded_digests(folder), provenance.digests(spec, jobs)
     return [
-        Difference(name, "its digest", then[name][:16], digest[:16])
+        Mismatch(name, "its digest", then[name][:16], digest[:16])
         for name, digest in now.items()
         if name in then and then[name] != digest
     ]
 
 
-def _differences(spec: Spec, job: Job, before: Row, now: Row) -> list[Difference]:
+def _differences(spec: Spec, job: Job, before: Row, now: Row) -> list[Mismatch]:
     steady = [name for name in spec.metrics if not spec.measure(name).clock]
     what = f"{job['label']} on {job['scen'] or job['map']}, {job['agents']} agents, instance {job['instance']}"
     return [
-        Difference(what, name, before.get(name), now.get(name))
+        Mismatch(what, name, before.get(name), now.get(name))
         for name in (*_COLUMNS, *steady)
         if not _is_same(before.get(name), now.get(name))
     ]

@@ -23,7 +23,7 @@ from wend.groups.routes import Cells, Routes
 from wend.groups.slots import slots_for
 from wend.journal import Journal
 from wend.kernel import NO_AGENT, NO_CELL
-from wend.maps.terrain import Point
+from wend.maps.terrain import Point, moves_between
 from wend.planners.base import State
 
 EXCHANGE_AFTER_TICKS = 8    # an agent that has waited this long may exchange slots with an agent beside it
@@ -135,7 +135,7 @@ class Commander:
     def _moves_left(self, agent: int) -> int:
         """How many moves an agent is from its slot if nothing is in the way."""
         xy = self._state.grid.xy
-        return _moves_between(xy(int(self._state.agents.cell[agent])), xy(int(self._routes.goal[agent])))
+        return moves_between(xy(int(self._state.agents.cell[agent])), xy(int(self._routes.goal[agent])))
 
     def _errand(self, agent: int, goal: int) -> Errand:
         """Another slot for the place that an agent was sent to."""
@@ -185,11 +185,6 @@ def should_exchange(here: Point, slot: Point, beside: Point, other_slot: Point) 
     nearer to the slot of the one that waits: it goes on to that slot. Then it is not at home, so they do not exchange
     back.
     """
-    mine, theirs = _moves_between(here, slot), _moves_between(beside, other_slot)
-    before, after = mine + theirs, _moves_between(here, other_slot) + _moves_between(beside, slot)
-    return after < before or (after == before and theirs == 0 and _moves_between(beside, slot) < mine)
-
-
-def _moves_between(a: Point, b: Point) -> int:
-    """Moves between two places if nothing is in the way."""
-    return max(abs(a[0] - b[0]), abs(a[1] - b[1]))
+    mine, theirs = moves_between(here, slot), moves_between(beside, other_slot)
+    before, after = mine + theirs, moves_between(here, other_slot) + moves_between(beside, slot)
+    return after < before or (after == before and theirs == 0 and moves_between(beside, slot) < mine)

@@ -15,6 +15,7 @@ from wend.groups.claims import Claims
 from wend.groups.orders import Errand
 from wend.groups.routes import Routes
 from wend.journal import Journal
+from wend.maps.terrain import moves_between
 from wend.planners.base import State
 
 
@@ -74,6 +75,5 @@ class Pursuits:
         return bool(self._claims.is_free_for(np.array([cell]), agent)[0])
 
     def _moves(self, a: int, b: int) -> int:
-        """Moves between two cells if nothing is in the way."""
-        width = self._state.grid.width
-        return max(abs(a % width - b % width), abs(a // width - b // width))
+        xy = self._state.grid.xy
+        return moves_between(xy(a), xy(b))

@@ -22,7 +22,6 @@ import functools
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
@@ -84,11 +83,6 @@ def _entry(kernel: Callable[..., Any], versions: int) -> Callable[..., Any]:
     (only,) = kernel.overloads.values()     # type: ignore[attr-defined]
     entry: Callable[..., Any] = only.entry_point
     return entry
-
-
-def cache_folder() -> Path:
-    """Where compiled kernels are kept."""
-    return FOLDER
 
 
 class _Compilations(event.Listener):

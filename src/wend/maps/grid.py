@@ -22,7 +22,7 @@ from wend.errors import MapError, ParameterError
 from wend.maps.components import NO_COMPONENT, Components
 from wend.maps.movingai import write_map
 from wend.maps.sources import load_passable
-from wend.maps.terrain import BLOCKED_LETTERS, PASSABLE_LETTERS, Point, make_tables, update_moves
+from wend.maps.terrain import BLOCKED_LETTERS, PASSABLE_LETTERS, Point, make_tables, places_of, update_moves
 
 
 class Grid:
@@ -147,7 +147,7 @@ class Grid:
         off = (cells < 0) | (cells >= self.size)
         if off.any():
             raise MapError(f"cell {cells[off][0]} is off the map, which has {self.size} cells")
-        return np.stack([cells % self.width, cells // self.width], axis=-1).astype(np.int32)
+        return places_of(self.width, cells)
 
     def is_free(self, point: Point) -> bool:
         """Whether a unit may stand there; False off the map too."""

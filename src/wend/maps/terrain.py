@@ -6,7 +6,7 @@ The neighbour table holds one byte per cell, in which bit `d` is set when the mo
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,18 @@ class GridTables(NamedTuple):
     moves: Annotated[np.ndarray, uint8("cells")]        # bit d set: the move in direction d is legal
     offset: Annotated[np.ndarray, int32(8)]             # what direction d adds to a cell
     minor: int      # cost of a step along the shorter of two axes, when both are walked without obstacles
+
+
+def places_of(width: int, cells: NDArray[Any]) -> NDArray[np.int32]:
+    """int32[..., 2] column and row of each cell; (-1, -1) of what is on no cell."""
+    places = np.stack((cells % width, cells // width), axis=-1).astype(np.int32)
+    places[cells < 0] = -1
+    return places
+
+
+def moves_between(a: Point, b: Point) -> int:
+    """Moves between two places if nothing is in the way."""
+    return max(abs(a[0] - b[0]), abs(a[1] - b[1]))
 
 
 @jit

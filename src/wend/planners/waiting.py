@@ -18,7 +18,7 @@ LETS_PASS = "waits for another agent to pass"
 KEEPS_TO_ITS_PLAN = "keeps to its plan, although the others have changed theirs and its way is free by now"
 
 
-def shortest_way(state: State, agent: int) -> NDArray[np.int32]:
+def path_to_goal(state: State, agent: int) -> NDArray[np.int32]:
     """The cells of a shortest path from where an agent stands to its goal, around walls only; both ends included."""
     grid = state.grid
     here, goal = int(state.agents.cell[agent]), int(state.agents.goal[agent])
@@ -29,8 +29,8 @@ def shortest_way(state: State, agent: int) -> NDArray[np.int32]:
 
 def agent_ahead(state: State, agent: int) -> int:
     """The agent on the first cell of another one's shortest path, or NO_AGENT."""
-    way = shortest_way(state, agent)
-    return int(state.occupant[way[1]]) if way.size > 1 else NO_AGENT
+    path = path_to_goal(state, agent)
+    return int(state.occupant[path[1]]) if path.size > 1 else NO_AGENT
 
 
 def met_without_waiting(
@@ -47,8 +47,8 @@ def met_without_waiting(
     if without_waits.size > 1:
         other = first_met(state.grid.tables, table, without_waits, state.tick - 1, until, agent, *rules)
     if other == NO_AGENT:
-        way = shortest_way(state, agent)
-        other = first_met(state.grid.tables, table, way, state.tick - 1, until, agent, *rules)
+        path = path_to_goal(state, agent)
+        other = first_met(state.grid.tables, table, path, state.tick - 1, until, agent, *rules)
     return int(other)
 
 

@@ -1,7 +1,7 @@
 # mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
 """What agents believe of the distances to their goals: what they have learned, and the distances over blocks, if known.
 
-The Python side of real_time.py and search/blocks.py: it follows the events of the world, and lets arrays grow.
+The Python side of real_time.py and blocks.py: it follows the events of the world, and lets arrays grow.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from wend.kernel import NO_CELL, UNREACHABLE, jit
+from wend.kernel import UNREACHABLE, jit
 from wend.kernel.arrays import grown
 from wend.kernel.pages import NO_PAGE
 from wend.maps.grid import Grid
@@ -52,7 +52,7 @@ class Beliefs:
         self.learned = grown(self.learned, agents=agents)
         self.learned.page_of[have:] = NO_PAGE       # memory is touched now: the first tick has enough to do
         if self._distances is not None:
-            self._distances.reserve(agents + 1)     # one more: a new order takes a row before it gives one back
+            self._distances.reserve(agents)
             self._share()
 
     def make_space(self) -> None:
@@ -62,9 +62,7 @@ class Beliefs:
     def aim(self, agent: int, goal: int) -> None:
         """Give an agent the distances to a goal, in place of those that it had."""
         if self._distances is not None:
-            before = int(self.learned.row[agent])
-            self.learned.row[agent] = self._distances.acquire(goal)
-            self._distances.release(before)
+            self.learned.row[agent] = self._distances.exchange(int(self.learned.row[agent]), goal)
 
     def forget(self, agent: int) -> None:
         """An agent forgets what it has learned."""
@@ -90,9 +88,7 @@ class Beliefs:
         if self._distances is not None:
             self._distances.cells_changed(cells)
             self._share()
-            is_right = self._distances.are_rows_of(self.learned.row[: stands.size], goals)
-            for agent in np.flatnonzero(~is_right & (stands != NO_CELL)).tolist():
-                self.aim(agent, int(goals[agent]))
+            self._distances.follow(self.learned.row[: stands.size], stands, goals)
 
     def _share(self) -> None:
         """Let kernels see the arrays of the distances, which may have grown."""

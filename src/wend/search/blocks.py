@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wend.errors import ParameterError
-from wend.kernel import jit
+from wend.kernel import NO_CELL, jit
 from wend.kernel.arrays import ahead, allocate, grown, int32, record
 from wend.maps.grid import Grid
 from wend.search.open_list import clear, drop_first, first, is_empty, make_open_list, push
@@ -269,6 +269,16 @@ def block_cost(minor, blocks, far, here, x, y):
     return best
 
 
+@jit
+def cost_over_blocks(tables, blocks, rows, row, x, y, least):
+    """What the path from (x, y) to a goal with a row is taken to cost: `least`, as on an empty map, or more."""
+    here = blocks.group[y * tables.width + x]
+    if here == rows.goal[row]:
+        return least
+    far = block_cost(tables.minor >> UNIT_SHIFT, blocks, rows.far[row], here, x, y)
+    return max(least, np.int64(far) << UNIT_SHIFT)
+
+
 def no_blocks() -> tuple[Blocks, DistanceRows]:
     """Those of no map, to no goals: for agents that do without."""
     return allocate(Blocks, {"side": 1}, cells=0, names=0, rim=0), allocate(DistanceRows, rows=0, columns=0)
@@ -308,7 +318,7 @@ class BlockDistances:
 
     def reserve(self, rows: int) -> None:
         """Make sure that so many rows can be acquired at the same time."""
-        have = len(self._users)
+        rows, have = rows + 1, len(self._users)         # one more: `exchange` takes a row before it gives one back
         if rows > have:
             self.rows = grown(self.rows, rows=rows)
             self._users += [0] * (rows - have)
@@ -342,15 +352,29 @@ class BlockDistances:
             del self._row_of[int(self.rows.goal[row])]
             self._unused.append(row)
 
+    def exchange(self, row: int, goal: int) -> int:
+        """The row with the distances to a goal cell, for one that is given back; if they are the same, it is kept."""
+        other = self.acquire(goal)
+        self.release(row)
+        return other
+
     def _clear(self, rows: int | NDArray[np.int32]) -> None:
         """Begin the searches of some rows anew. Columns that no group has had yet are not touched."""
         self.rows.far[rows, : self.blocks.counts[0].names] = _UNREACHED
 
-    def are_rows_of(self, rows: NDArray[np.int32], goals: NDArray[np.int32]) -> NDArray[np.bool_]:
+    def _are_rows_of(self, rows: NDArray[np.int32], goals: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Whether each row is the one for the goal cell beside it."""
         groups = np.where(rows == NO_ROW, NO_GROUP, self.rows.goal[rows])
         are_right: NDArray[np.bool_] = groups == self.blocks.group[goals]
         return are_right
+
+    def follow(self, rows: NDArray[np.int32], stands: NDArray[np.int32], goals: NDArray[np.int32]) -> None:
+        """Exchange the rows of agents on the map whose goals are in other groups since an edit. Mutates: rows.
+
+        `stands` and `goals` have the cell and the goal of each agent.
+        """
+        for agent in np.flatnonzero(~self._are_rows_of(rows, goals) & (stands != NO_CELL)).tolist():
+            rows[agent] = self.exchange(int(rows[agent]), int(goals[agent]))
 
     def cells_changed(self, cells: NDArray[np.int32]) -> None:
         """Follow an edit of the grid at these cells. Goals there may be in other groups than before."""

@@ -31,7 +31,7 @@ from wend.kernel.pools import get, put
 from wend.maps.grid import Grid
 from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, DX, DY, GridTables, Point, empty_map_cost
 from wend.search.astar import Path
-from wend.search.blocks import NO_ROW, UNIT_SHIFT, Blocks, DistanceRows, block_cost, is_known, no_blocks
+from wend.search.blocks import NO_ROW, Blocks, DistanceRows, cost_over_blocks, is_known, no_blocks
 from wend.search.open_list import OpenList, clear, drop_first, first, is_empty, make_open_list, push
 
 NO_NODE = -1
@@ -128,10 +128,7 @@ def heuristic(tables, learned, agent, x, y, goal_x, goal_y):
     if row == NO_ROW:
         return value + _FAR if value != _UNLEARNED else cost
     # What blocks tell grows as they are searched, so what was learned before may be less.
-    here = learned.blocks.group[y * tables.width + x]
-    if here != learned.rows.goal[row]:
-        far = block_cost(tables.minor >> UNIT_SHIFT, learned.blocks, learned.rows.far[row], here, x, y)
-        cost = max(cost, np.int64(far) << UNIT_SHIFT)
+    cost = cost_over_blocks(tables, learned.blocks, learned.rows, row, x, y, cost)
     return cost if value == _UNLEARNED else max(cost, value + _FAR)
 
 

@@ -145,11 +145,11 @@ def may_move(tables, table, here, there, time, agent, no_follow, forbid_cross):
 
 
 @jit
-def first_met(tables, table, way, time, until, agent, no_follow, forbid_cross):
-    """The first agent to stop another one that leaves way[0] after tick `time`, makes a move of the way in every tick
+def first_met(tables, table, path, time, until, agent, no_follow, forbid_cross):
+    """The first agent to stop another one that leaves path[0] after tick `time`, makes a move of the path in every tick
     and stays at its end up to tick `until`; NO_AGENT if none does."""
-    for k in range(way.size - 1):
-        here, there = way[k], way[k + 1]
+    for k in range(path.size - 1):
+        here, there = path[k], path[k + 1]
         if not may_move(tables, table, here, there, time, agent, no_follow, forbid_cross):
             other = other_at(table, there, time + 1, agent)
             leaving = other_at(table, there, time, agent)
@@ -163,7 +163,7 @@ def first_met(tables, table, way, time, until, agent, no_follow, forbid_cross):
             return other
         time += 1
     for later in range(time + 1, min(until, table.until[0]) + 1):
-        other = other_at(table, way[-1], later, agent)
+        other = other_at(table, path[-1], later, agent)
         if other != NO_AGENT:
             return other
     return NO_AGENT

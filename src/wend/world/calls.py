@@ -1,4 +1,9 @@
-"""Calls to a world: one at a time, and each of them whole, by way of its journal (journal.py)."""
+"""Calls to a world: one at a time, and each of them whole, by way of its journal (journal.py).
+
+    with self._calls, self._calls.journal as journal:
+
+The journal ends a call that changes the world. It may be interrupted itself; then what holds it makes the rest.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +17,7 @@ from wend.journal import Journal
 
 
 class Calls:
-    """The calls to one world. Each is a `with` block, which gives the journal to write into.
+    """The calls to one world. Each is a `with` block.
 
     A second call while one is under way, in another thread or in this one, is an InUseError at once: it does not wait.
     """
@@ -21,7 +26,7 @@ class Calls:
         self.journal = Journal()
         self._under_way: dict[str, tuple[int, FrameType]] = {}      # "call": its thread and its frame
 
-    def __enter__(self) -> Journal:
+    def __enter__(self) -> None:
         mine = threading.get_ident(), sys._getframe(1)
         while (other := self._under_way.setdefault("call", mine)) is not mine:
             if _is_running(*other):
@@ -32,12 +37,9 @@ class Calls:
                 )
             self._under_way.pop("call", None)       # an interrupt kept it from saying that it has ended
         self.journal.settle()
-        return self.journal
 
     def __exit__(self, kind: type[BaseException] | None, error: object, where: TracebackType | None) -> None:
-        if kind is None:
-            self.journal.close()
-        else:
+        if kind is not None:
             self.journal.settle()
         self._under_way.clear()
 

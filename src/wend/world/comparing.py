@@ -34,7 +34,7 @@ def first_difference(one: Trace, other: Trace) -> Difference | None:
     agents, ticks = min(one.agents, other.agents), min(one.ticks, other.ticks)
     differs = one.moves[:ticks, :agents] != other.moves[:ticks, :agents]
     move_tick = int(differs.any(axis=1).argmax()) + 1 if differs.any() else ticks + 1
-    done, done_in_other = (_by_tick(trace) for trace in (one, other))
+    done, done_in_other = one.events_by_tick(), other.events_by_tick()
     for tick in sorted({*done, *done_in_other}):
         if tick >= move_tick:
             break
@@ -45,13 +45,6 @@ def first_difference(one: Trace, other: Trace) -> Difference | None:
     if one.ticks != other.ticks:
         return Difference(ticks + 1, None, f"one run has {one.ticks} ticks, the other {other.ticks}; equal so far")
     return None
-
-
-def _by_tick(trace: Trace) -> dict[int, list[Event]]:
-    events: dict[int, list[Event]] = {}
-    for event in trace.events:
-        events.setdefault(event.tick, []).append(event)
-    return events
 
 
 def _first_event(tick: int, ones: list[Event], others: list[Event]) -> Difference | None:

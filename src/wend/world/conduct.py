@@ -174,13 +174,6 @@ def all_states(tick, agents, sent, conduct, states):
         states[agent] = state_of(tick, agents, sent, conduct, agent)
 
 
-def places_of(width: int, cells: NDArray[np.int32]) -> NDArray[np.int32]:
-    """int32[cells, 2] column and row of each cell, (-1, -1) of NO_CELL."""
-    places = np.stack((cells % width, cells // width), axis=1)
-    places[cells == NO_CELL] = -1
-    return places
-
-
 def is_there(state: State, agent: int) -> bool:
     """Whether an index is that of an agent on the map."""
     return 0 <= agent < state.agents.cell.size and bool(state.agents.cell[agent] != NO_CELL)

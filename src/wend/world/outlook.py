@@ -11,7 +11,7 @@ from wend.errors import ParameterError
 from wend.groups.orders import Order
 from wend.kernel import NO_AGENT, NO_CELL
 from wend.maps.grid import GridView
-from wend.maps.terrain import Point
+from wend.maps.terrain import Point, places_of
 from wend.planners.base import Planner, State
 from wend.world.calls import Calls
 from wend.world.conduct import (
@@ -25,7 +25,6 @@ from wend.world.conduct import (
     explain,
     is_any_away,
     is_there,
-    places_of,
     state_of,
 )
 from wend.world.dispatch import Dispatch
@@ -125,7 +124,7 @@ class Outlook:
 
     def intent(self, agent: int) -> AgentIntent:
         """What an agent is about to do, as far as the planner knows: its path ahead, whom it waits for, and why."""
-        with self._calls:
+        with self._calls, self._calls.journal:
             agent = self._present(agent)
             self._liaison.rejoin()
             stayed = self.ticks > self._conduct.moved_at[agent]

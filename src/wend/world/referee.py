@@ -11,7 +11,7 @@ from wend.kernel import NO_CELL, jit
 from wend.maps.grid import Grid
 from wend.planners.base import Agents
 from wend.rules import Judge, Violation
-from wend.world.trace import Event, Trace
+from wend.world.trace import Trace
 
 
 @jit
@@ -54,15 +54,14 @@ class Referee:
                 found.append(Violation(tick, kind, (agent,), None))
         return found
 
-
     def enforced(
         self, tick: int, agents: Agents, announced: NDArray[np.int32], proposed: NDArray[np.int32], *, raises: bool
     ) -> tuple[NDArray[np.int32], list[Violation]]:
         """A joint move that is legal, and all that was wrong with the proposed one; or an error, if there is anything.
 
-        What is left of an illegal one is that the offenders stay where they are.
-        An agent of the program that the planner moved elsewhere moves as announced. Should even that be illegal, it
-        stays too: that all agents stay is always legal, so this comes to an end. Mutates: announced, proposed.
+        Offenders stay where they are. An agent of the program that the planner moved elsewhere moves as announced.
+        Should even that be illegal, it stays too: that all agents stay is always legal, so this comes to an end.
+        Mutates: announced, proposed.
         """
         all_found: list[Violation] = []
         while found := self.judge(tick, agents, announced, proposed):
@@ -81,9 +80,7 @@ def judge_trace(trace: Trace, *, at_most: int = 10_000) -> list[Violation]:
     grid = trace.grid.copy()
     judge = Judge(grid)
     cells = trace.positions()
-    events: dict[int, list[Event]] = {}
-    for event in trace.events:
-        events.setdefault(event.tick, []).append(event)
+    events = trace.events_by_tick()
     nowhere = np.full(trace.agents, NO_CELL, dtype=np.int32)
     found: list[Violation] = []
     for tick in range(trace.ticks + 1):

@@ -111,6 +111,13 @@ class Trace:
     reasons: list[str] = field(default_factory=list)    # what the last column of `waits` points to
     _cells: NDArray[np.int32] | None = field(default=None, init=False, repr=False, compare=False)   # see positions()
 
+    def events_by_tick(self) -> dict[int, list[Event]]:
+        """The events, by how many ticks had been made when they happened."""
+        found: dict[int, list[Event]] = {}
+        for event in self.events:
+            found.setdefault(event.tick, []).append(event)
+        return found
+
     @property
     def ticks(self) -> int:
         """How many ticks were made."""

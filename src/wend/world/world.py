@@ -116,7 +116,7 @@ class World(Outlook):
 
     def add(self, at: Point, goal: Point | None = None, *, controlled: bool = True, pinned: bool = False) -> int:
         """Put a new agent on a free cell; return its index. Without a goal it stays where it stands."""
-        with self._calls as journal:
+        with self._calls, self._calls.journal as journal:
             is_controlled, is_pinned = arguments.flag(controlled, "controlled"), arguments.flag(pinned, "pinned")
             cell, agent = self._vacant_cell(at, "at"), self.agents
             asked = cell if goal is None else self.grid.cell_at(goal, "goal")
@@ -139,7 +139,7 @@ class World(Outlook):
 
     def remove(self, agent: int) -> None:
         """Take an agent off the map. No other agent is ever given its index."""
-        with self._calls as journal:
+        with self._calls, self._calls.journal as journal:
             agent = self._present(agent)
             cell = int(self.state.agents.cell[agent])
             journal.keep(self.state.occupant, cell)
@@ -157,7 +157,7 @@ class World(Outlook):
 
         If it was sent there with a group, it goes on alone.
         """
-        with self._calls as journal:
+        with self._calls, self._calls.journal as journal:
             agent = self._present(agent)
             here = int(self.state.agents.cell[agent])
             if self.grid.cell_at(to, "to") == here:
@@ -183,7 +183,7 @@ class World(Outlook):
         That is the nearest place it can reach, or a slot near it if that is another agent's. Giving the same order
         again changes nothing and costs nothing.
         """
-        with self._calls:
+        with self._calls, self._calls.journal:
             return self._dispatch.order(self._present(agent), self.grid.cell_at(goal, "goal"))
 
     def follow(self, agent: int, other: int) -> Order:
@@ -192,7 +192,7 @@ class World(Outlook):
         When the other one has moved, its follower gets another goal before the next tick. When the other one leaves the
         map, the follower keeps the goal that it has. The answer says where it goes now.
         """
-        with self._calls:
+        with self._calls, self._calls.journal:
             agent, other = self._present(agent), self._present(other, "other")
             if agent == other:
                 raise ParameterError(f"agent {agent} cannot follow itself")
@@ -208,13 +208,13 @@ class World(Outlook):
         and costs nothing; an order to a single agent takes it out of the group.
         """
         given = arguments.series(agents, "agents", "agents")        # before the call: it may add them as it is read
-        with self._calls:
+        with self._calls, self._calls.journal:
             members = [self._present(agent, f"agents[{k}]") for k, agent in enumerate(given)]
             return self._dispatch.order_group(members, self.grid.xy(self.grid.cell_at(target, "target")), mode)
 
     def pin(self, agent: int, pinned: bool = True) -> None:
         """Say that no other agent may push this one off its goal, or that they may again."""
-        with self._calls as journal:
+        with self._calls, self._calls.journal as journal:
             agent, is_pinned = self._present(agent), arguments.flag(pinned, "pinned")
             if bool(self.state.agents.pinned[agent]) != is_pinned:
                 journal.keep(self.state.agents.pinned, agent)
@@ -223,7 +223,7 @@ class World(Outlook):
 
     def move(self, agent: int, to: Point) -> None:
         """Announce where an agent that the program controls goes in the next tick: one legal step to an empty cell."""
-        with self._calls as journal:
+        with self._calls, self._calls.journal as journal:
             agent, there = self._present(agent), arguments.point(to, "to")
             here, cell = self.position(agent), self.grid.free_cell(there)
             if self.state.agents.controlled[agent]:
@@ -243,7 +243,7 @@ class World(Outlook):
         Moves that were announced and would cut the corner of a new wall are cancelled; the answer lists their agents.
         """
         given = arguments.points(points, "points")
-        with self._calls as journal:
+        with self._calls, self._calls.journal as journal:
             cells = self.grid.cells_at(given)
             for point, cell in zip(given, cells, strict=True):
                 occupant = int(self.state.occupant[cell])
@@ -264,7 +264,7 @@ class World(Outlook):
     def unblock(self, points: Iterable[Point]) -> None:
         """Tear walls down. Agents that were sent to a place out of reach go there once it can be reached."""
         given = arguments.points(points, "points")
-        with self._calls:
+        with self._calls, self._calls.journal:
             self._edit("unblocked", [cell for cell in self.grid.cells_at(given) if not self.grid.free[cell]])
 
     # --- the clock -------------------------------------------------------------------------------------------------
@@ -274,7 +274,7 @@ class World(Outlook):
 
         The planner searches within `budget` node expansions, `budget_ms` milliseconds, both, or without limit.
         """
-        with self._calls as journal:
+        with self._calls, self._calls.journal as journal:
             allowance = Budget(expansions=budget, milliseconds=budget_ms)
             self._liaison.rejoin()
             agents, conduct, count = self.state.agents, self._conduct, self.agents

@@ -139,7 +139,7 @@ def test_after_edits_everything_is_as_if_made_anew() -> None:
             distances.cells_changed(np.array(edited, np.int32))
             fresh = BlockDistances(grid, side)
             assert graph(distances) == graph(fresh)
-            if distances.are_rows_of(np.array([row], np.int32), np.array([goal], np.int32)).all():
+            if distances.rows.goal[row] == distances.blocks.group[goal]:
                 is_kept = (distances.rows.far[row, : before.size] == before).all()
                 kept, restarted = kept + is_kept, restarted + (not is_kept)
                 reference = ReferenceBlocks(grid, side)

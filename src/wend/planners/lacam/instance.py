@@ -23,7 +23,7 @@ from wend.search.flood import move_distances
 _UNREACHED = 2**16 - 1
 
 
-class Instance(NamedTuple):
+class LacamInstance(NamedTuple):
     """What is to be solved."""
 
     tables: GridTables
@@ -65,7 +65,7 @@ def _count_moves(instance, queue):
 
 def make_instance(
     grid: Grid, starts: NDArray[np.int32], goals: NDArray[np.int32], obstacles: NDArray[np.int32]
-) -> Instance:
+) -> LacamInstance:
     """Units with these starts and goals, among agents on the cells `obstacles` that do not move."""
     if obstacles.size:
         free = grid.passable.copy()
@@ -75,12 +75,12 @@ def make_instance(
     place = np.full(grid.size, NO_CELL, np.int32)
     place[cells] = np.arange(cells.size)
     moves = np.empty((starts.size, cells.size), np.uint16)
-    instance = Instance(grid.tables, starts.copy(), own_goals(grid, starts, goals), place, moves)
+    instance = LacamInstance(grid.tables, starts.copy(), own_goals(grid, starts, goals), place, moves)
     _count_moves(instance, np.empty(cells.size, np.int32))
     return instance
 
 
-def longest_way(instance: Instance) -> int:
+def longest_path(instance: LacamInstance) -> int:
     """The most moves that a unit has to make."""
     units = np.arange(instance.start.size)
     return int(instance.moves[units, instance.place[instance.start]].max(initial=0))

@@ -8,7 +8,7 @@ Eventually Optimal Multi-Agent Pathfinding (IJCAI 2023).
     units, goals, distances                     instance.py
     LaCAM, LaCAM*                               search.py, tree.py
     restarts, anytime                           solving.py
-    refiners: LNS with SIPP (lacam3)            refining.py, traffic.py
+    refiners: LNS with SIPP (lacam3)            refining.py, visits.py
     (ours: carrying the plan out in a world)    this file
 
 The search is over configurations, which say where every unit stands, and it is complete: given time it finds a plan, or
@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 from wend.kernel import NO_AGENT, NO_CELL
 from wend.planners.base import Budget, Intent, Overlay, Planner, Proposal, State, parameter
 from wend.planners.lacam.instance import make_instance
-from wend.planners.lacam.solving import Effort, Solution, Solver
+from wend.planners.lacam.solving import Effort, Outcome, Solver
 
 _PATIENCE_TICKS = 4     # for which units wait for agents outside of the plan
 
@@ -59,7 +59,7 @@ class Lacam(Planner):
         super().bind(state, seed)
         self._stale = True                          # a new plan is needed
         self._units = np.empty(0, np.int32)         # int32[units]  the agents that the plan moves
-        self._solution: Solution | None = None
+        self._solution: Outcome | None = None
         self._done = 0                              # ticks of the plan that were carried out
         self._outside = np.empty(0, np.int32)       # cells of the agents outside of the plan when it was made
         self._made_at = 0                           # tick of the last plan

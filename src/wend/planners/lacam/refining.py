@@ -3,7 +3,7 @@
 
 Li, Chen, Harabor, Stuckey, Koenig: Anytime Multi-Agent Path Finding via Large Neighborhood Search (IJCAI 2021), as
 Okumura's lacam3 uses it. Each time, a unit that is delayed is taken out, with the last units that pass over its goal,
-with some that it met on its way, or with any others. They plan one after the other by SIPP (traffic.py), each in time
+with some that it met on its way, or with any others. They plan one after the other by SIPP (visits.py), each in time
 for the group to do no worse than before. If all find a path, the new ones are kept. So every plan on the way is legal,
 and its sum of costs never rises. No path takes longer than the plan did.
 """
@@ -17,21 +17,21 @@ from numpy.typing import NDArray
 
 from wend.kernel import jit, scramble
 from wend.kernel.arrays import allocate, int32, record
-from wend.planners.lacam.instance import Instance, moves_from
-from wend.planners.lacam.traffic import (
+from wend.planners.lacam.instance import LacamInstance, moves_from
+from wend.planners.lacam.tree import NONE
+from wend.planners.lacam.visits import (
     BEFORE,
     LEAVE,
     UNIT,
-    Traffic,
+    Visits,
     add_path,
     find_path,
     give_back,
     last_visit,
-    make_traffic,
+    make_visits,
     put_back,
     take_out,
 )
-from wend.planners.lacam.tree import NONE
 
 _MOST = 6                   # units in a group
 _EXPANSIONS = 500           # of the search for one unit, and
@@ -45,7 +45,7 @@ _AT_GOAL, _MET = 0, 1       # how a group is chosen; 2: at random
 class Refinement(NamedTuple):
     """A plan that is being improved."""
 
-    traffic: Traffic
+    visits: Visits
     plan: Annotated[np.ndarray, int32("units", "ticks")]        # the cell of each unit, by tick
     trial: Annotated[np.ndarray, int32(_MOST, "ticks")]         # new paths of the group at hand
     group: Annotated[np.ndarray, int32(_MOST)]                  # the units in it,
@@ -90,7 +90,7 @@ def _least(instance, unit):
 @jit
 def _is_delayed(refinement, unit):
     """Whether a unit takes longer than its shortest path."""
-    instance = refinement.traffic.instance
+    instance = refinement.visits.instance
     return _arrival(instance.goal[unit], refinement.plan[unit]) > _least(instance, unit)
 
 
@@ -122,65 +122,65 @@ def _gather(refinement, lot):
 @jit
 def _join_guests(refinement, unit, size):
     """Add the last units that pass over a unit's goal: they keep it from arriving. Mutates: refinement."""
-    traffic = refinement.traffic
-    goal, counts = traffic.instance.goal[unit], refinement.counts[0]
-    visit = last_visit(traffic, goal, refinement.plan.shape[1])
+    visits = refinement.visits
+    goal, counts = visits.instance.goal[unit], refinement.counts[0]
+    visit = last_visit(visits, goal, refinement.plan.shape[1])
     while visit != NONE and counts.grouped < size:
-        _join(refinement, traffic.visit[visit, UNIT])
-        visit = np.int64(traffic.visit[visit, BEFORE])
+        _join(refinement, visits.visit[visit, UNIT])
+        visit = np.int64(visits.visit[visit, BEFORE])
 
 
 @jit
 def _join_near(refinement, unit, size, lot):
     """Add units that are near a unit at some tick of its way. Mutates: refinement."""
-    traffic, counts = refinement.traffic, refinement.counts[0]
-    tables, path = traffic.instance.tables, refinement.plan[unit]
-    tick = lot % _arrival(traffic.instance.goal[unit], path)
+    visits, counts = refinement.visits, refinement.counts[0]
+    tables, path = visits.instance.tables, refinement.plan[unit]
+    tick = lot % _arrival(visits.instance.goal[unit], path)
     here = path[tick]
     for d in range(9):
         if d < 8 and not tables.moves[here] >> d & 1:
             continue
-        visit = last_visit(traffic, here + tables.offset[d] if d < 8 else here, tick + _NEAR_TICKS)
-        while visit != NONE and traffic.visit[visit, LEAVE] >= tick - _NEAR_TICKS and counts.grouped < size:
-            _join(refinement, traffic.visit[visit, UNIT])
-            visit = np.int64(traffic.visit[visit, BEFORE])
+        visit = last_visit(visits, here + tables.offset[d] if d < 8 else here, tick + _NEAR_TICKS)
+        while visit != NONE and visits.visit[visit, LEAVE] >= tick - _NEAR_TICKS and counts.grouped < size:
+            _join(refinement, visits.visit[visit, UNIT])
+            visit = np.int64(visits.visit[visit, BEFORE])
 
 
 @jit
 def refine(refinement, rounds, seed):
     """Plan anew for so many groups. Mutates: refinement."""
-    traffic, plan, trial, group = refinement.traffic, refinement.plan, refinement.trial, refinement.group
-    instance, goal, counts = traffic.instance, traffic.instance.goal, refinement.counts[0]
+    visits, plan, trial, group = refinement.visits, refinement.plan, refinement.trial, refinement.group
+    instance, goal, counts = visits.instance, visits.instance.goal, refinement.counts[0]
     for _ in range(rounds):
         _gather(refinement, scramble(seed ^ scramble(counts.rounds)))
         counts.rounds += 1
         spare, planned = 0, 0                           # by how much the group is later than on its shortest paths
         for k in range(counts.grouped):
             spare += _arrival(goal[group[k]], plan[group[k]]) - _least(instance, group[k])
-            refinement.old[k] = take_out(traffic, group[k])
+            refinement.old[k] = take_out(visits, group[k])
         left = spare
         while planned < counts.grouped:
             unit, path = group[planned], trial[planned]
             last_tick = min(_least(instance, unit) + left, path.size - 1)
-            if not find_path(traffic, unit, last_tick, _EXPANSIONS + _EXPANSIONS_PER_TICK * last_tick, path):
+            if not find_path(visits, unit, last_tick, _EXPANSIONS + _EXPANSIONS_PER_TICK * last_tick, path):
                 break
-            add_path(traffic, unit, path)
+            add_path(visits, unit, path)
             left -= _arrival(goal[unit], path) - _least(instance, unit)
             planned += 1
         if planned == counts.grouped:
             counts.cost -= left
             for k in range(counts.grouped):
-                give_back(traffic, refinement.old[k])
+                give_back(visits, refinement.old[k])
                 for tick in range(plan.shape[1]):
                     plan[group[k], tick] = trial[k, tick]
             continue
         for k in range(planned):
-            give_back(traffic, take_out(traffic, group[k]))
+            give_back(visits, take_out(visits, group[k]))
         for k in range(counts.grouped - 1, -1, -1):
-            put_back(traffic, group[k], refinement.old[k])
+            put_back(visits, group[k], refinement.old[k])
 
 
-def sum_of_costs(instance: Instance, plan: NDArray[np.int32]) -> int:
+def sum_of_costs(instance: LacamInstance, plan: NDArray[np.int32]) -> int:
     """The ticks until each unit is on its goal for good, summed over all units."""
     away = plan != instance.goal
     return int(np.where(away.any(axis=0), len(plan) - away[::-1].argmax(axis=0), 0).sum())
@@ -189,9 +189,9 @@ def sum_of_costs(instance: Instance, plan: NDArray[np.int32]) -> int:
 class Refiner:
     """Improves a plan of an instance, which brings all units home."""
 
-    def __init__(self, instance: Instance, plan: NDArray[np.int32], *, seed: int) -> None:
+    def __init__(self, instance: LacamInstance, plan: NDArray[np.int32], *, seed: int) -> None:
         by_unit = np.ascontiguousarray(plan.T)
-        given = {"traffic": make_traffic(instance, by_unit), "plan": by_unit}
+        given = {"visits": make_visits(instance, by_unit), "plan": by_unit}
         self._refinement = allocate(Refinement, given, ticks=by_unit.shape[1])
         self._refinement.counts[0].cost = sum_of_costs(instance, plan)
         self._seed = seed

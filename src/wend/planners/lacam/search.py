@@ -35,7 +35,7 @@ from wend.kernel import FOUND, NO_AGENT, OUT_OF_BUDGET, OUT_OF_SPACE, UNREACHABL
 from wend.kernel.arrays import allocate
 from wend.maps.terrain import GridTables
 from wend.planners.base import Agents
-from wend.planners.lacam.instance import Instance, moves_from
+from wend.planners.lacam.instance import LacamInstance, moves_from
 from wend.planners.lacam.tree import (
     NONE,
     ROOT,
@@ -63,10 +63,10 @@ _STEP = np.array([*[1] * 8, 0], np.int64)       # a wait comes before a move tha
 _RESTART = 1000             # one in so many known configurations is not opened again, but the root
 
 
-class Search(NamedTuple):
+class TreeState(NamedTuple):
     """The search for a plan."""
 
-    instance: Instance
+    instance: LacamInstance
     tree: Tree
     decisions: Decisions
     agents: Agents          # the units, in the configuration at hand
@@ -75,28 +75,28 @@ class Search(NamedTuple):
     seed: int
 
 
-class Crowd(NamedTuple):
+class LacamScene(NamedTuple):
     """What units look at to decide."""
 
     tables: GridTables
     agents: Agents
     occupant: np.ndarray
-    instance: Instance
+    instance: LacamInstance
     step: np.ndarray        # int64[9]  what a move in each direction costs, and a wait
     swaps: bool
     lot: int                # decides among equals
 
 
 @jit
-def _far(crowd, unit, cell):
+def _far(scene, unit, cell):
     """Twice the number of moves from a cell to a unit's goal."""
-    return moves_from(crowd.instance, unit, cell) << 1
+    return moves_from(scene.instance, unit, cell) << 1
 
 
 @jit
-def _rank(crowd, decisions, depth):
+def _rank(scene, decisions, depth):
     """List a unit's next cells. Mutates: decisions."""
-    return list_cells(crowd, decisions, depth, _far, _far)
+    return list_cells(scene, decisions, depth, _far, _far)
 
 
 @jit
@@ -139,17 +139,17 @@ def _continue(search, node, constraint, depth, lot):
 def _propose(search, node, constraint, lot):
     """Let PIBT find a next configuration for all units that are not decided; whether it does. Mutates: decisions."""
     tree, decisions, occupant = search.tree, search.decisions, search.occupant
-    crowd = Crowd(
+    scene = LacamScene(
         search.instance.tables, search.agents, occupant, search.instance, _STEP, search.swaps, lot
     )
     while constraint != ROOT:
         other = occupant[tree.fixed_cell[constraint]]
         if other != NO_AGENT and not decisions.decided[other]:
-            decide(decisions, crowd, other, _rank, may_push_any)
+            decide(decisions, scene, other, _rank, may_push_any)
             if not decisions.decided[other]:
                 return False
         constraint = tree.fixed_after[constraint]
-    return settle(crowd, decisions, tree.order[node], _rank) == 1
+    return settle(scene, decisions, tree.order[node], _rank) == 1
 
 
 @jit
@@ -221,12 +221,12 @@ def explore(search, steps):
 class TreeSearch:
     """LaCAM for one instance: `run` it until there is a plan, then on for a better one (LaCAM*)."""
 
-    def __init__(self, instance: Instance, *, swaps: bool, seed: int) -> None:
+    def __init__(self, instance: LacamInstance, *, swaps: bool, seed: int) -> None:
         cells, units = instance.place.size, instance.start.size
         occupant = np.full(cells, NO_AGENT, np.int32)
         agents = Agents(instance.start.copy(), instance.goal, np.ones(units, np.bool_), np.zeros(units, np.bool_))
         decisions = allocate(Decisions, agents=units, cells=cells)
-        self._search = Search(instance, make_tree(instance), decisions, agents, occupant, swaps, seed)
+        self._search = TreeState(instance, make_tree(instance), decisions, agents, occupant, swaps, seed)
 
     @property
     def steps(self) -> int:

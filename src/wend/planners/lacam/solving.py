@@ -1,7 +1,7 @@
 # mypy: disallow-untyped-calls=False
 """From an instance to a plan: a first one by LaCAM, and better ones while there is time.
 
-The search goes for the first plan that it finds, which depends on chance. In a dense crowd it may wander for a long
+The search goes for the first plan that it finds, which depends on chance. In a dense scene it may wander for a long
 time: then it starts again. Where it takes next to no time, the best of a few first plans is taken.
 
 Then LaCAM* and the refinement take turns. LaCAM* gains little on large instances, but it is what proves a plan optimal;
@@ -19,13 +19,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wend.planners.lacam.instance import Instance, longest_way
+from wend.planners.lacam.instance import LacamInstance, longest_path
 from wend.planners.lacam.refining import Refiner, sum_of_costs
 from wend.planners.lacam.search import EXHAUSTED, TreeSearch
 
 _SLICE_DECISIONS = 10_000       # of units, between two looks at the clock: about 3 ms; but not more than
 _SLICE_STEPS = 25               # configurations
-_RESTART_STEPS = 600            # and twice the longest way: after so many, the search starts again with other chances
+_RESTART_STEPS = 600            # and twice the longest path: after so many, the search starts again with other chances
 _TRIES = 4                      # searches of which the best plan is the first plan, as long as they take
 _TRY_DECISIONS = 170_000        # ... less than so many decisions of units, about 40 ms
 _GROUPS_PER_STEP = 4            # that are planned anew for each configuration that LaCAM* tries meanwhile
@@ -44,7 +44,7 @@ class Effort:
 
 
 @dataclass(frozen=True)
-class Solution:
+class Outcome:
     """What was found."""
 
     plan: NDArray[np.int32]     # int32[ticks + 1, units]  where each unit is to be
@@ -74,7 +74,7 @@ class _First(NamedTuple):
     is_over: bool       # the last search has tried all configurations
 
 
-def _is_better(instance: Instance, search: TreeSearch, other: TreeSearch) -> bool:
+def _is_better(instance: LacamInstance, search: TreeSearch, other: TreeSearch) -> bool:
     """Whether a search has come nearer to the goals than another, or has the better plan."""
     if search.moves_left or other.moves_left:
         return search.moves_left < other.moves_left
@@ -88,22 +88,22 @@ class Solver:
         self.is_improving = False
         self._effort, self._swaps = effort, swaps
 
-    def solve(self, instance: Instance, seed: int) -> Solution:
+    def solve(self, instance: LacamInstance, seed: int) -> Outcome:
         """Find a plan, or as much of one as the effort allows."""
         first = self._find_first(instance, seed)
         search, plan, is_proven, begun = first.search, first.search.plan(), first.is_over, first.search.steps
         if search.is_solved and not is_proven:
             plan, is_proven = self._improve(instance, search, seed)
         steps, left = first.steps + search.steps - begun, search.moves_left
-        found = Solution(plan, search.cost, left, is_proven, left < first.moves_before, steps, search.nodes)
+        found = Outcome(plan, search.cost, left, is_proven, left < first.moves_before, steps, search.nodes)
         if found.verdict:
             _log.info(found.verdict)
         return found
 
-    def _find_first(self, instance: Instance, seed: int) -> _First:
+    def _find_first(self, instance: LacamInstance, seed: int) -> _First:
         """Search for a plan, again with other chances if that takes long, and for a better one if it took little."""
         most, units = self._effort.max_expansions, instance.start.size
-        limit, steps, tries = _RESTART_STEPS + 2 * longest_way(instance), 0, 0
+        limit, steps, tries = _RESTART_STEPS + 2 * longest_path(instance), 0, 0
         best = search = TreeSearch(instance, swaps=self._swaps, seed=seed)
         moves_before = search.moves_left
         while True:
@@ -117,7 +117,7 @@ class Solver:
             seed += 1
             search = TreeSearch(instance, swaps=self._swaps, seed=seed)
 
-    def _improve(self, instance: Instance, search: TreeSearch, seed: int) -> tuple[NDArray[np.int32], bool]:
+    def _improve(self, instance: LacamInstance, search: TreeSearch, seed: int) -> tuple[NDArray[np.int32], bool]:
         """Look for better plans as long as the effort allows: the best one, and whether LaCAM* came to its end."""
         effort, report, begun, is_proven = self._effort, _Report(), search.steps, False
         if effort.anytime_ms == 0 and effort.anytime_expansions == 0:
@@ -138,7 +138,6 @@ class Solver:
                     loss, other = search.cost, Refiner(instance, search.plan(), seed=seed)
                     refiner = other if other.cost <= refiner.cost else refiner
         except KeyboardInterrupt:
-            self.is_improving = False
             _log.info("interrupted; the best plan so far is kept")
         finally:
             self.is_improving = False

@@ -16,7 +16,7 @@ import numpy as np
 
 from wend.kernel import jit, scramble
 from wend.kernel.arrays import allocate, grown, int32, int64, record, uint8
-from wend.planners.lacam.instance import Instance, moves_from
+from wend.planners.lacam.instance import LacamInstance, moves_from
 
 NONE = -1           # no node, constraint or edge
 ROOT = 0            # the first node, and the constraint that fixes nothing
@@ -63,7 +63,7 @@ class Tree(NamedTuple):
     ]
 
 
-def make_tree(instance: Instance) -> Tree:
+def make_tree(instance: LacamInstance) -> Tree:
     """A tree with one node, in which all units are on their starts; the one with the longest way decides first."""
     units = instance.start.size
     tree = allocate(Tree, nodes=1024, units=units, slots=2048, opened=4096, constraints=16_384, edges=4096)

@@ -19,12 +19,12 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wend.kernel import NO_CELL, OUT_OF_BUDGET, OUT_OF_SPACE, jit
+from wend.kernel import OUT_OF_BUDGET, OUT_OF_SPACE, jit
 from wend.kernel.arrays import allocate, flags, grown, int32
 from wend.maps.grid import Grid
 from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, empty_map_cost
 from wend.planners.base import Agents
-from wend.search.blocks import NO_ROW, UNIT_SHIFT, BlockDistances, Blocks, DistanceRows, block_cost, is_known, reach
+from wend.search.blocks import NO_ROW, BlockDistances, Blocks, DistanceRows, cost_over_blocks, is_known, reach
 from wend.search.open_list import OpenList
 from wend.search.reverse_resumable import Reverse, SharedSearches, distance
 
@@ -34,7 +34,7 @@ STEP = np.array([*[CARDINAL_COST] * 4, *[DIAGONAL_COST] * 4, CARDINAL_COST], np.
 _BLOCK_SIDE = 8     # cells
 
 
-class Routes(NamedTuple):
+class KnownDistances(NamedTuple):
     """What is known of the distances, by agent."""
 
     row: Annotated[np.ndarray, int32("agents", fill=NO_ROW)]    # the row of `rows` for its goal
@@ -48,38 +48,36 @@ class Routes(NamedTuple):
 
 @jit
 def known(scene, agent, cell):
-    """The exact distance from a cell to an agent's goal, or why it is not known. Mutates: scene.routes.reverse."""
-    routes = scene.routes
-    if not routes.is_exact[agent]:
+    """The exact distance from a cell to an agent's goal, or why it is not known. Mutates: scene.distances.reverse."""
+    distances = scene.distances
+    if not distances.is_exact[agent]:
         return OUT_OF_BUDGET
-    cost = distance(scene.tables, routes.reverse, routes.search_of[agent], cell)
+    cost = distance(scene.tables, distances.reverse, distances.search_of[agent], cell)
     return cost >> EIGHTHS if cost >= 0 else cost
 
 
 @jit
 def far(scene, agent, cell):
-    """The distance from a cell to an agent's goal, exact or rough, or a negative answer. Mutates: scene.routes."""
-    tables, routes = scene.tables, scene.routes
-    if routes.is_exact[agent]:
+    """The distance from a cell to an agent's goal, exact or rough, or a negative answer. Mutates: scene.distances."""
+    tables, distances = scene.tables, scene.distances
+    if distances.is_exact[agent]:
         return known(scene, agent, cell)
-    goal, width, row = scene.agents.goal[agent], tables.width, routes.row[agent]
+    goal, width, row = scene.agents.goal[agent], tables.width, distances.row[agent]
     x, y = cell % width, cell // width
     cost = empty_map_cost(tables, abs(x - goal % width), abs(y - goal // width))
-    if row != NO_ROW and routes.blocks.group[cell] != routes.rows.goal[row]:
-        here = routes.blocks.group[cell]
-        over_blocks = block_cost(tables.minor >> UNIT_SHIFT, routes.blocks, routes.rows.far[row], here, x, y)
-        cost = max(cost, np.int64(over_blocks) << UNIT_SHIFT)
+    if row != NO_ROW:
+        cost = cost_over_blocks(tables, distances.blocks, distances.rows, row, x, y, cost)
     return cost >> EIGHTHS
 
 
 @jit
 def search_blocks(scene, order):
-    """Find rough distances for the agents that go by them, while the allowance lasts. Mutates: scene.routes."""
-    agents, routes = scene.agents, scene.routes
-    blocks, rows, counts = routes.blocks, routes.rows, routes.reverse.allowance.counts[0]
+    """Find rough distances for the agents that go by them, while the allowance lasts. Mutates: scene.distances."""
+    agents, distances = scene.agents, scene.distances
+    blocks, rows, counts = distances.blocks, distances.rows, distances.reverse.allowance.counts[0]
     for agent in order:
-        row = routes.row[agent]
-        if routes.is_exact[agent] or row == NO_ROW:
+        row = distances.row[agent]
+        if distances.is_exact[agent] or row == NO_ROW:
             continue
         group = blocks.group[agents.cell[agent]]
         if is_known(rows.far[row], group):
@@ -87,26 +85,26 @@ def search_blocks(scene, order):
         if counts.spent == counts.limit:
             return
         left = counts.limit - counts.spent
-        counts.spent += reach(scene.tables, blocks, rows, routes.open_list, row, group, left)
+        counts.spent += reach(scene.tables, blocks, rows, distances.open_list, row, group, left)
 
 
 @jit
 def search_cells(scene, order):
-    """Find exact distances around the agents, in this order, while the allowance lasts. Mutates: scene.routes.
+    """Find exact distances around the agents, in this order, while the allowance lasts. Mutates: scene.distances.
 
     Answers OUT_OF_SPACE, OUT_OF_BUDGET, or 0 if all are known.
     """
-    tables, routes = scene.tables, scene.routes
+    tables, distances = scene.tables, scene.distances
     result = 0
     for agent in order:
         here = scene.agents.cell[agent]
-        answer = distance(tables, routes.reverse, routes.search_of[agent], here)
+        answer = distance(tables, distances.reverse, distances.search_of[agent], here)
         for d in range(8):
             if answer >= 0 and tables.moves[here] >> d & 1:
-                answer = distance(tables, routes.reverse, routes.search_of[agent], here + tables.offset[d])
+                answer = distance(tables, distances.reverse, distances.search_of[agent], here + tables.offset[d])
         if answer == OUT_OF_SPACE:
             return OUT_OF_SPACE
-        routes.is_exact[agent] = answer >= 0
+        distances.is_exact[agent] = answer >= 0
         if answer == OUT_OF_BUDGET:
             result = OUT_OF_BUDGET
     return result
@@ -115,13 +113,13 @@ def search_cells(scene, order):
 @jit
 def descend(scene, agent, cells):
     """Write the cells of a shortest path to an agent's goal, as far as it is known; return how many. Mutates: cells."""
-    tables, routes = scene.tables, scene.routes
-    search, here, count = routes.search_of[agent], np.int64(scene.agents.cell[agent]), 0
+    tables, distances = scene.tables, scene.distances
+    search, here, count = distances.search_of[agent], np.int64(scene.agents.cell[agent]), 0
     while count < cells.size and here != scene.agents.goal[agent]:
-        best, least = here, distance(tables, routes.reverse, search, here)
+        best, least = here, distance(tables, distances.reverse, search, here)
         for d in range(8):
             if tables.moves[here] >> d & 1:
-                cost = distance(tables, routes.reverse, search, here + tables.offset[d])
+                cost = distance(tables, distances.reverse, search, here + tables.offset[d])
                 if 0 <= cost < least:
                     best, least = here + tables.offset[d], cost
         if best == here:
@@ -132,17 +130,17 @@ def descend(scene, agent, cells):
 
 
 class Distances:
-    """The Python side: it follows the events of the world, and lets arrays grow. `routes` is replaced when they do."""
+    """The Python side: it follows the events of the world, and lets arrays grow. `known` is replaced when they do."""
 
     def __init__(self, grid: Grid) -> None:
         self._searches = SharedSearches(grid)
         self._blocks = BlockDistances(grid, _BLOCK_SIDE)
-        self.routes = allocate(Routes, self._shared(), agents=0)
+        self.known = allocate(KnownDistances, self._shared(), agents=0)
 
     def reserve(self, agents: int) -> None:
         """Make space for so many agents."""
         self._blocks.reserve(agents)
-        self.routes = grown(self.routes, agents=agents)
+        self.known = grown(self.known, agents=agents)
         self._share()
 
     def _shared(self) -> dict[str, Any]:
@@ -155,21 +153,20 @@ class Distances:
 
     def _share(self) -> None:
         """Let kernels see arrays that have been replaced."""
-        self.routes = self.routes._replace(**self._shared())
+        self.known = self.known._replace(**self._shared())
 
     def aim(self, agent: int, goal: int, cell: int) -> None:
         """Say where an agent wants to go, and from where."""
         self._searches.aim(agent, goal, cell)
-        self._blocks.release(int(self.routes.row[agent]))
-        self.routes.row[agent] = self._blocks.acquire(goal)
-        self.routes.is_exact[agent] = False
+        self.known.row[agent] = self._blocks.exchange(int(self.known.row[agent]), goal)
+        self.known.is_exact[agent] = False
         self._share()
 
     def drop(self, agent: int) -> None:
         """An agent wants nowhere any more."""
         self._searches.drop(agent)
-        self._blocks.release(int(self.routes.row[agent]))
-        self.routes.row[agent] = NO_ROW
+        self._blocks.release(int(self.known.row[agent]))
+        self.known.row[agent] = NO_ROW
 
     def grow(self) -> None:
         """Make the space that a search asked for."""
@@ -181,9 +178,5 @@ class Distances:
         self._searches.cells_changed(cells)
         self._blocks.cells_changed(cells)
         self._share()
-        rows = self.routes.row[: agents.cell.size]
-        moved = ~self._blocks.are_rows_of(rows, agents.goal) & (agents.cell != NO_CELL)
-        for agent in np.flatnonzero(moved).tolist():
-            self._blocks.release(int(rows[agent]))
-            rows[agent] = self._blocks.acquire(int(agents.goal[agent]))
-        self.routes.is_exact[:] = False
+        self._blocks.follow(self.known.row[: agents.cell.size], agents.cell, agents.goal)
+        self.known.is_exact[:] = False

@@ -41,7 +41,16 @@ from wend.kernel.arrays import ahead, allocate, grown, int64
 from wend.kernel.compiling import prepared
 from wend.maps.terrain import CARDINAL_COST, GridTables, empty_map_cost
 from wend.planners.base import Agents, Budget, Intent, Overlay, Planner, Proposal, State, parameter
-from wend.planners.pibt.distances import STEP, Distances, Routes, descend, far, known, search_blocks, search_cells
+from wend.planners.pibt.distances import (
+    STEP,
+    Distances,
+    KnownDistances,
+    descend,
+    far,
+    known,
+    search_blocks,
+    search_cells,
+)
 from wend.search.pibt import Decisions, fix, forget_decisions
 from wend.search.preferences import is_fixed, list_cells, settle
 from wend.search.reverse_resumable import carry_on, write_known
@@ -56,47 +65,47 @@ class Priorities(NamedTuple):
     first: Annotated[np.ndarray, int64("agents")]   # how far its goal was when it got its order, as on an empty map
 
 
-class Crowd(NamedTuple):
+class PibtScene(NamedTuple):
     """What agents look at to decide."""
 
     tables: GridTables
     agents: Agents
     occupant: np.ndarray    # int32[cells]  the agent that stands there, or NO_AGENT
-    routes: Routes
+    distances: KnownDistances
     step: np.ndarray        # int64[9]      what a move in each direction costs, and a wait
     swaps: bool
     lot: int                # decides among equals
 
 
 @jit
-def find_distances(crowd, order, expansions, is_limited):
-    """Search for distances within so many expansions: 0 if all are known, else why not. Mutates: crowd.routes."""
-    allow(crowd.routes.reverse.allowance, expansions)
+def find_distances(scene, order, expansions, is_limited):
+    """Search for distances within so many expansions: 0 if all are known, else why not. Mutates: scene.distances."""
+    allow(scene.distances.reverse.allowance, expansions)
     if is_limited:
-        search_blocks(crowd, order)
-    return search_cells(crowd, order)
+        search_blocks(scene, order)
+    return search_cells(scene, order)
 
 
 @jit
-def _rank(crowd, decisions, depth):
-    """List an agent's next cells. Mutates: decisions, crowd.routes."""
-    return list_cells(crowd, decisions, depth, far, known)
+def _rank(scene, decisions, depth):
+    """List an agent's next cells. Mutates: decisions, scene.distances."""
+    return list_cells(scene, decisions, depth, far, known)
 
 
 @jit
-def decide_all(crowd, decisions, order, expansions, next_cell, waits_for):
+def decide_all(scene, decisions, order, expansions, next_cell, waits_for):
     """Decide where all agents go; OUT_OF_SPACE if it has to be called again, with more space.
 
     `next_cell` comes with the cell of each agent, or the announced one of the agents that the program moves. Mutates:
-    crowd.routes, decisions, next_cell, waits_for.
+    scene.distances, decisions, next_cell, waits_for.
     """
-    agents = crowd.agents
-    allow(crowd.routes.reverse.allowance, expansions)
+    agents = scene.agents
+    allow(scene.distances.reverse.allowance, expansions)
     forget_decisions(decisions)
     for agent in range(agents.cell.size):
         if agents.cell[agent] != NO_CELL and is_fixed(agents, agent):
             fix(decisions, agent, next_cell[agent])
-    answer = settle(crowd, decisions, order, _rank)
+    answer = settle(scene, decisions, order, _rank)
     if answer < 0:
         return answer
     for agent in order:
@@ -104,21 +113,21 @@ def decide_all(crowd, decisions, order, expansions, next_cell, waits_for):
         if decisions.decided[agent]:
             next_cell[agent] = decisions.target[agent]
         if next_cell[agent] == here != agents.goal[agent]:
-            waits_for[agent] = _in_the_way(crowd, decisions, agent)
+            waits_for[agent] = _in_the_way(scene, decisions, agent)
     return 0
 
 
 @jit
-def _in_the_way(crowd, decisions, agent):
-    """The agent that has the best next cell of one that stays, or that stands there. Mutates: crowd.routes."""
-    tables, here = crowd.tables, crowd.agents.cell[agent]
+def _in_the_way(scene, decisions, agent):
+    """The agent that has the best next cell of one that stays, or that stands there. Mutates: scene.distances."""
+    tables, here = scene.tables, scene.agents.cell[agent]
     best, least = here, np.int64(2**62)
     for d in range(8):
         if tables.moves[here] >> d & 1:
-            cost = far(crowd, agent, here + tables.offset[d]) + crowd.step[d]
+            cost = far(scene, agent, here + tables.offset[d]) + scene.step[d]
             if cost < least:
                 best, least = here + tables.offset[d], cost
-    other = decisions.taken[best] if decisions.taken[best] != NO_AGENT else crowd.occupant[best]
+    other = decisions.taken[best] if decisions.taken[best] != NO_AGENT else scene.occupant[best]
     return NO_AGENT if other == agent else np.int64(other)
 
 
@@ -145,17 +154,17 @@ class Pibt(Planner):
     def plan(self, proposal: Proposal, budget: Budget) -> None:
         self._waits_for = proposal.waits_for
         order, lot = self._order(), int(scramble(self.seed ^ int(scramble(self.state.tick))))
-        carry_on(self._distances.routes.reverse)
-        while self._run(budget, find_distances, self._crowd(lot), order, budget.slice(), budget.is_limited) != 0:
+        carry_on(self._distances.known.reverse)
+        while self._run(budget, find_distances, self._scene(lot), order, budget.slice(), budget.is_limited) != 0:
             if budget.slice() == 0:
                 break
-        while self._run(budget, decide_all, self._crowd(lot), self._decisions, order, budget.slice(), *proposal) != 0:
+        while self._run(budget, decide_all, self._scene(lot), self._decisions, order, budget.slice(), *proposal) != 0:
             pass
         self._is_prepared = True
 
     def _run(self, budget: Budget, kernel: Callable[..., Any], *given: Any) -> int:
         """Call a kernel, report what it expanded, and make space if it asks for some; return its answer."""
-        allowance = self._distances.routes.reverse.allowance
+        allowance = self._distances.known.reverse.allowance
         before = spent(allowance)
         run = prepared(kernel) if self._is_prepared else kernel
         answer: int = run(*given)
@@ -173,9 +182,9 @@ class Pibt(Planner):
         order = np.lexsort((-first[:count], away[:count]))
         return np.asarray(order[decides[order]], np.int32)
 
-    def _crowd(self, lot: int) -> Crowd:
+    def _scene(self, lot: int) -> PibtScene:
         state = self.state
-        return Crowd(state.grid.tables, state.agents, state.occupant, self._distances.routes, STEP, self.swap, lot)
+        return PibtScene(state.grid.tables, state.agents, state.occupant, self._distances.known, STEP, self.swap, lot)
 
     def intent(self, agent: int) -> Intent:
         """The shortest path that it would take if no other agent were in its way, as far as it is known."""
@@ -183,19 +192,18 @@ class Pibt(Planner):
         if agents.cell[agent] in (NO_CELL, agents.goal[agent]) or not agents.controlled[agent]:
             return Intent()
         cells = np.empty(_CELLS_AHEAD, np.int32)
-        allow(self._distances.routes.reverse.allowance, 0)
-        path = tuple(cells[: descend(self._crowd(0), agent, cells)].tolist())
+        allow(self._distances.known.reverse.allowance, 0)
+        path = tuple(cells[: descend(self._scene(0), agent, cells)].tolist())
         waits_for = int(self._waits_for[agent]) if agent < self._waits_for.size else NO_AGENT
         if waits_for != NO_AGENT and agents.cell[waits_for] != NO_CELL:
             return Intent(path, waits_for, "another agent is in its way")
-        is_rough = not self._distances.routes.is_exact[agent]
+        is_rough = not self._distances.known.is_exact[agent]
         return Intent(path, reason="the distances to its goal are not known yet, only roughly" if is_rough else "")
 
     def _draw_overlay(self, name: str, agent: int) -> NDArray[Any]:
-        known = np.empty(self.state.grid.size, np.int64)
-        routes = self._distances.routes
-        write_known(routes.reverse, routes.search_of[agent], known)
-        return np.where(known >= 0, known / CARDINAL_COST, np.nan)
+        cost, found = np.empty(self.state.grid.size, np.int64), self._distances.known
+        write_known(found.reverse, found.search_of[agent], cost)
+        return np.where(cost >= 0, cost / CARDINAL_COST, np.nan)
 
     def agent_added(self, agent: int) -> None:
         have = self._priorities.away.size

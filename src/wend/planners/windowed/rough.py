@@ -1,5 +1,5 @@
 # mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
-"""The rough way: how agents move while the distances to their goals are not known yet.
+"""Rough steps: how agents move while the distances to their goals are not known yet.
 
 The backward search of an order to the other end of the map may take all that a budget allows for many ticks. With a
 budget, agents do not wait for it. Until it has come to them they are *rough*, and go as Surge's agents do:
@@ -366,7 +366,7 @@ def step_phase(setting):
 # --- the Python side ------------------------------------------------------------------------------------------------
 
 
-class RoughWays:
+class RoughSteps:
     """What rough agents believe, and the paths that they follow: the events of the world, and arrays that grow."""
 
     def __init__(self, grid: Grid, agents: int) -> None:

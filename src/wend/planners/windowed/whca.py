@@ -71,7 +71,7 @@ from wend.planners.windowed.plans import (
     take_plan,
 )
 from wend.planners.windowed.pushing import STABLE_TICKS, is_stuck, push_from
-from wend.planners.windowed.rough import RoughWays, learn_phase, refine_phase, set_courses, step_phase
+from wend.planners.windowed.rough import RoughSteps, learn_phase, refine_phase, set_courses, step_phase
 from wend.search import reservations, space_time
 from wend.search.execution import grant, make_guard
 from wend.search.pibt import Decisions, fix, forget_decisions
@@ -380,7 +380,7 @@ class Windowed(Planner):
         cells, agents = state.grid.size, 64
         self._table = reservations.make_reservations(cells, self.window + 2)
         self._distances = SharedSearches(state.grid)
-        self._rough = RoughWays(state.grid, agents)
+        self._rough = RoughSteps(state.grid, agents)
         self._abstract = AbstractAims(self.abstraction)
         self._work = space_time.make_space_time(_states(self.window, cells))
         self._manners = space_time.Manners(True, True, self.no_follow, self.forbid_cross, self.soft_tail)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from wend import Grid
 from wend.maps.terrain import Point
-from wend.planners.lacam.instance import Instance, make_instance
+from wend.planners.lacam.instance import LacamInstance, make_instance
 from wend.rules import Judge
 
 NOBODY = np.empty(0, np.int32)
@@ -33,7 +33,7 @@ class Case(NamedTuple):
     def goals(self) -> list[Point]:
         return [goal for _, goal in self.ways]
 
-    def instance(self, connectivity: int) -> Instance:
+    def instance(self, connectivity: int) -> LacamInstance:
         grid = self.grid(connectivity)
         starts, goals = (np.array([grid.cell(*p) for p in points], np.int32) for points in (self.starts, self.goals))
         return make_instance(grid, starts, goals, NOBODY)

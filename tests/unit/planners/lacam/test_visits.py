@@ -11,7 +11,7 @@ from wend import Grid
 from wend.planners.lacam.instance import make_instance
 from wend.planners.lacam.refining import Refiner
 from wend.planners.lacam.search import FOUND, TreeSearch
-from wend.planners.lacam.traffic import add_path, find_path, give_back, make_traffic, put_back, take_out
+from wend.planners.lacam.visits import add_path, find_path, give_back, make_visits, put_back, take_out
 
 
 @pytest.mark.small
@@ -31,20 +31,20 @@ def test_sipp_finds_a_path_where_there_is_one_and_the_quickest_without_weight(co
         if search.run(2_000) != FOUND:
             continue
         plan = np.ascontiguousarray(search.plan().T)
-        traffic = make_traffic(make_instance(grid, starts, goals, NOBODY), plan, weight)
+        visits = make_visits(make_instance(grid, starts, goals, NOBODY), plan, weight)
         for unit in range(count):
-            give_back(traffic, take_out(traffic, unit))
+            give_back(visits, take_out(visits, unit))
             others = [[grid.xy(int(cell)) for cell in plan[other]] for other in range(count) if other != unit]
             start, goal = grid.xy(int(starts[unit])), grid.xy(int(goals[unit]))
             earliest = earliest_arrival(grid, start, goal, others, plan.shape[1] - 1)
             path = np.empty(plan.shape[1], np.int32)
-            assert find_path(traffic, unit, path.size - 1, 10_000, path)       # the path that it had is one
+            assert find_path(visits, unit, path.size - 1, 10_000, path)       # the path that it had is one
             assert earliest is not None
             away = np.flatnonzero(path != goals[unit])
             arrival = int(away[-1]) + 1 if away.size else 0
             assert arrival >= earliest
             delays.append(arrival - earliest)
-            add_path(traffic, unit, path)
+            add_path(visits, unit, path)
             plan[unit] = path
             check_plan(grid, plan.T)
     assert len(delays) > 100
@@ -57,18 +57,18 @@ def test_a_path_waits_for_the_way_to_be_free_and_exchanges_cells_with_no_other()
     starts, goals = np.array([0, 2], np.int32), np.array([2, 0], np.int32)
     straight, aside = np.array([2, 1, 0, 0, 0, 0, 0], np.int32), np.array([2, 1, 4, 4, 4, 1, 0], np.int32)
     path = np.empty(7, np.int32)
-    traffic = make_traffic(make_instance(grid, starts, goals, NOBODY), np.array([starts[[0] * 7], straight]))
-    give_back(traffic, take_out(traffic, 0))
-    assert not find_path(traffic, 0, 6, 100, path)
-    way = take_out(traffic, 1)
-    add_path(traffic, 1, aside)
-    assert find_path(traffic, 0, 6, 100, path)
+    visits = make_visits(make_instance(grid, starts, goals, NOBODY), np.array([starts[[0] * 7], straight]))
+    give_back(visits, take_out(visits, 0))
+    assert not find_path(visits, 0, 6, 100, path)
+    way = take_out(visits, 1)
+    add_path(visits, 1, aside)
+    assert find_path(visits, 0, 6, 100, path)
     assert path.tolist() == [0, 0, 1, 2, 2, 2, 2]
-    give_back(traffic, take_out(traffic, 1))
-    assert find_path(traffic, 0, 6, 100, path)
+    give_back(visits, take_out(visits, 1))
+    assert find_path(visits, 0, 6, 100, path)
     assert path.tolist() == [0, 1, 2, 2, 2, 2, 2]
-    put_back(traffic, 1, way)
-    assert not find_path(traffic, 0, 6, 100, path)
+    put_back(visits, 1, way)
+    assert not find_path(visits, 0, 6, 100, path)
 
 
 @pytest.mark.small

@@ -1,0 +1,288 @@
+# mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
+"""Who is on which cell when, and the quickest path of one unit through it all (SIPP).
+
+Phillips, Likhachev: SIPP: Safe Interval Path Planning for Dynamic Environments (ICRA 2011).
+
+A visit is a unit's stay on a cell, from one tick to another. Between the visits of a cell it is free: these intervals
+are the states of the search, because a unit that is there earlier can do all that one can do that is there later. A
+state is known by the visit before it, or by its cell if there is none.
+
+The search looks for the earliest tick at which the unit is on its goal for good. The distance to the goal counts one
+and a half times, so the tick found may be up to so much later, and the search is far quicker. No state is expected to
+lead there before the goal is free for good; among equals the one nearest to the goal comes first, so that a unit whose
+goal is not free yet goes there and waits around.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wend.kernel import jit
+from wend.kernel.arrays import allocate, int32, record
+from wend.planners.lacam.instance import LacamInstance, moves_from
+from wend.planners.lacam.tree import NONE
+from wend.search.heap import Heap, drop_first, empty, push, size_of
+
+_WEIGHT = 3         # of the distance to the goal, in halves; 2 is A*
+_FOREVER = 2**30
+_HEAP = 1 << 16     # entries; a search that needs more fails
+_SPARE_PATHS = 8    # that units may have beside their old ones
+
+# What is known of a visit, side by side in memory: its first tick; its last one, or _FOREVER; the visits of the same
+# cell before and after it, or NONE; whose it is; and another visit of the same unit, or NONE.
+ENTER, LEAVE, BEFORE, AFTER, UNIT, CHAIN = range(6)
+
+
+class Visits(NamedTuple):
+    """The visits of all units, and the scratch of the search."""
+
+    instance: LacamInstance
+    weight: int                                                 # of the distance to the goal in f, in halves
+    first: Annotated[np.ndarray, int32("cells", fill=NONE)]     # the first visit of a cell, or NONE
+    near: Annotated[np.ndarray, int32("cells", fill=NONE)]      # the visit of it that was last looked at, or NONE
+    own: Annotated[np.ndarray, int32("units", fill=NONE)]       # the chain of a unit's visits: its last one, or NONE
+    visit: Annotated[np.ndarray, int32("visits", 6)]            # ENTER to CHAIN
+    cell: Annotated[np.ndarray, int32("visits")]                # where a visit is
+    arrival: Annotated[np.ndarray, int32("states")]             # by state: the earliest tick there,
+    came: Annotated[np.ndarray, int32("states")]                # ... the state before,
+    stamp: Annotated[np.ndarray, int32("states")]               # ... and the search that found them
+    heap: Heap
+    counts: Annotated[
+        np.ndarray,
+        record(
+            "used",         # visits that were ever used
+            "unused",       # the first of a chain of visits that were given back, or NONE
+            "searches",
+            "expanded",     # states, in all searches
+            "clear",        # the tick from which on the goal of the search at hand is free for good
+        ),
+    ]
+
+
+def make_visits(instance: LacamInstance, plan: NDArray[np.int32], weight: int = _WEIGHT) -> Visits:
+    """The visits of a plan, int32[units, ticks + 1]."""
+    cells, (units, ticks) = instance.place.size, plan.shape
+    most = (units + _SPARE_PATHS) * ticks
+    given = {"instance": instance, "weight": weight}
+    visits = allocate(Visits, given, cells=cells, units=units, visits=most, states=cells + most, entries=_HEAP)
+    visits.counts[0].unused = NONE
+    for unit in range(units):
+        add_path(visits, unit, plan[unit])
+    return visits
+
+
+@jit
+def last_visit(visits, cell, tick):
+    """The last visit of a cell that begins at a tick or before, or NONE. Mutates: visits.near.
+
+    It is looked for from where the last one was found, since a search asks for much the same times.
+    """
+    at = np.int64(visits.near[cell])
+    if at == NONE:
+        at = np.int64(visits.first[cell])
+    while at != NONE and visits.visit[at, ENTER] > tick:
+        at = np.int64(visits.visit[at, BEFORE])
+    if at == NONE:
+        visits.near[cell] = visits.first[cell]
+        return at
+    after = np.int64(visits.visit[at, AFTER])
+    while after != NONE and visits.visit[after, ENTER] <= tick:
+        at, after = after, np.int64(visits.visit[after, AFTER])
+    visits.near[cell] = at
+    return at
+
+
+@jit
+def _link(visits, visit):
+    """Put a visit between those before and after it. Mutates: visits."""
+    before, after = visits.visit[visit, BEFORE], visits.visit[visit, AFTER]
+    if before == NONE:
+        visits.first[visits.cell[visit]] = visit
+    else:
+        visits.visit[before, AFTER] = visit
+    if after != NONE:
+        visits.visit[after, BEFORE] = visit
+
+
+@jit
+def _unlink(visits, visit):
+    """Take a visit out, which still knows where it was. Mutates: visits."""
+    cell, before, after = visits.cell[visit], visits.visit[visit, BEFORE], visits.visit[visit, AFTER]
+    if before == NONE:
+        visits.first[cell] = after
+    else:
+        visits.visit[before, AFTER] = after
+    if after != NONE:
+        visits.visit[after, BEFORE] = before
+    if visits.near[cell] == visit:
+        visits.near[cell] = before if before != NONE else after
+
+
+@jit
+def _add_visit(visits, unit, cell, enter, leave):
+    """Add a visit to a cell, which is free then. Mutates: visits."""
+    counts = visits.counts[0]
+    added = counts.unused
+    if added != NONE:
+        counts.unused = np.int64(visits.visit[added, CHAIN])
+    else:
+        added = counts.used
+        counts.used += 1
+    before = last_visit(visits, cell, enter)
+    after = visits.first[cell] if before == NONE else visits.visit[before, AFTER]
+    visits.cell[added] = cell
+    visits.visit[added, ENTER], visits.visit[added, LEAVE] = enter, leave
+    visits.visit[added, BEFORE], visits.visit[added, AFTER] = before, after
+    visits.visit[added, UNIT], visits.visit[added, CHAIN] = unit, visits.own[unit]
+    visits.own[unit] = added
+    _link(visits, added)
+
+
+@jit
+def add_path(visits, unit, path):
+    """Let a unit be where its path says, by tick, and on the last cell for ever. Mutates: visits."""
+    enter = 0
+    visits.own[unit] = NONE
+    for tick in range(1, path.size):
+        if path[tick] != path[enter]:
+            _add_visit(visits, unit, path[enter], enter, tick - 1)
+            enter = tick
+    _add_visit(visits, unit, path[enter], enter, _FOREVER)
+
+
+@jit
+def take_out(visits, unit):
+    """Take a unit out; return the chain of its visits, for `put_back` or `give_back`. Mutates: visits.
+    """
+    visit, chain = np.int64(visits.own[unit]), np.int64(NONE)
+    while visit != NONE:
+        _unlink(visits, visit)
+        earlier = np.int64(visits.visit[visit, CHAIN])
+        visits.visit[visit, CHAIN] = chain         # the chain is turned round: what was taken out last comes first
+        visit, chain = earlier, visit
+    visits.own[unit] = NONE
+    return chain
+
+
+@jit
+def put_back(visits, unit, chain):
+    """Put a unit back that was taken out. Those that were taken out after it are back already. Mutates: visits."""
+    visit = np.int64(chain)
+    while visit != NONE:
+        _link(visits, visit)
+        later = np.int64(visits.visit[visit, CHAIN])
+        visits.visit[visit, CHAIN] = visits.own[unit]
+        visits.own[unit] = visit
+        visit = later
+
+
+@jit
+def give_back(visits, chain):
+    """Give the visits of a unit that was taken out back for good. Mutates: visits."""
+    visit, counts = np.int64(chain), visits.counts[0]
+    while visit != NONE:
+        later = np.int64(visits.visit[visit, CHAIN])
+        visits.visit[visit, CHAIN] = counts.unused
+        counts.unused = visit
+        visit = later
+
+
+@jit
+def _f(visits, tick, moves):
+    """When a unit is expected to be on its goal for good, in half ticks."""
+    return max(2 * tick + visits.weight * moves, 2 * visits.counts[0].clear)
+
+
+@jit
+def _reach(visits, unit, state, cell, tick, came):
+    """Note that a unit can be in a state at a tick. Mutates: visits."""
+    counts = visits.counts[0]
+    if visits.stamp[state] == counts.searches and visits.arrival[state] <= tick:
+        return
+    visits.stamp[state] = counts.searches
+    visits.arrival[state], visits.came[state] = tick, came
+    moves = moves_from(visits.instance, unit, cell)
+    push(visits.heap, _f(visits, tick, moves), moves, state)
+
+
+@jit
+def _expand(visits, unit, state, last_tick):
+    """Look where a unit can go from a state, in time to be on its goal at the last tick. Mutates: visits."""
+    tables, cells, counts = visits.instance.tables, visits.first.size, visits.counts[0]
+    here = state if state < cells else np.int64(visits.cell[state - cells])
+    after = np.int64(visits.first[here] if state < cells else visits.visit[state - cells, AFTER])
+    earliest = visits.arrival[state] + 1
+    latest = last_tick if after == NONE else np.int64(visits.visit[after, ENTER])     # to be gone from here
+    counts.expanded += 1
+    for d in range(8):
+        if not tables.moves[here] >> d & 1:
+            continue
+        there = here + tables.offset[d]
+        latest_there = min(latest, last_tick - moves_from(visits.instance, unit, there))
+        visit = last_visit(visits, there, earliest)        # the interval behind it is the first that lasts long enough
+        interval, begin = there, np.int64(0)
+        if visit != NONE:
+            interval, begin = cells + visit, np.int64(visits.visit[visit, LEAVE]) + 1
+        visit = np.int64(visits.first[there] if visit == NONE else visits.visit[visit, AFTER])
+        while begin <= latest_there:
+            end = _FOREVER if visit == NONE else visits.visit[visit, ENTER] - 1
+            tick = max(earliest, begin)
+            if begin <= end and tick <= min(end, latest_there) and size_of(visits.heap) < _HEAP:
+                # The two exchange cells if whoever leaves that cell comes here in the same tick.
+                is_swap = (
+                    after != NONE and interval >= cells and tick == begin == visits.visit[after, ENTER]
+                    and visits.visit[interval - cells, UNIT] == visits.visit[after, UNIT]
+                )  # fmt: skip
+                if not is_swap:
+                    _reach(visits, unit, interval, there, tick, state)
+            if visit == NONE:
+                break
+            begin, interval = np.int64(visits.visit[visit, LEAVE]) + 1, cells + visit
+            visit = np.int64(visits.visit[visit, AFTER])
+
+
+@jit
+def find_path(visits, unit, last_tick, max_expansions, path):
+    """Find a path for a unit that was taken out; whether there is one. Mutates: visits, path.
+
+    The unit is on its goal at the last tick at the latest, and stays there until the end of `path`.
+    """
+    instance, counts, cells = visits.instance, visits.counts[0], visits.first.size
+    start, goal = np.int64(instance.start[unit]), np.int64(instance.goal[unit])
+    last = last_visit(visits, goal, _FOREVER)
+    final, counts.clear = goal, 0
+    if last != NONE:
+        final, counts.clear = cells + last, np.int64(visits.visit[last, LEAVE]) + 1
+    if counts.clear > last_tick:
+        return False
+    counts.searches += 1
+    limit = counts.expanded + max_expansions
+    empty(visits.heap)
+    _reach(visits, unit, start, start, 0, NONE)
+    while size_of(visits.heap) > 0:
+        f, moves, state = visits.heap.entry[0, 0], visits.heap.entry[0, 1], visits.heap.entry[0, 2]
+        drop_first(visits.heap)
+        if _f(visits, visits.arrival[state], moves) != f:         # an entry from before the state was improved
+            continue
+        if state == final:
+            _write_path(visits, final, path)
+            return True
+        if counts.expanded == limit:
+            return False
+        _expand(visits, unit, state, last_tick)
+    return False
+
+
+@jit
+def _write_path(visits, final, path):
+    """Write the path that leads to a state, and stays there. Mutates: path."""
+    cells, state, end = visits.first.size, final, path.size
+    while state != NONE:
+        cell = state if state < cells else np.int64(visits.cell[state - cells])
+        for tick in range(visits.arrival[state], end):
+            path[tick] = cell
+        end = visits.arrival[state]
+        state = np.int64(visits.came[state])
