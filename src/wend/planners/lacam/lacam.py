@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 from wend.kernel import NO_AGENT, NO_CELL
 from wend.planners.base import Budget, Intent, Overlay, Planner, Proposal, State, parameter
 from wend.planners.lacam.instance import make_instance
-from wend.planners.lacam.solving import Effort, Outcome, Solver
+from wend.planners.lacam.solving import Effort, FoundPlan, Solver
 
 _PATIENCE_TICKS = 4     # for which units wait for agents outside of the plan
 
@@ -59,7 +59,7 @@ class Lacam(Planner):
         super().bind(state, seed)
         self._stale = True                          # a new plan is needed
         self._units = np.empty(0, np.int32)         # int32[units]  the agents that the plan moves
-        self._solution: Outcome | None = None
+        self._solution: FoundPlan | None = None
         self._done = 0                              # ticks of the plan that were carried out
         self._outside = np.empty(0, np.int32)       # cells of the agents outside of the plan when it was made
         self._made_at = 0                           # tick of the last plan

@@ -44,7 +44,7 @@ class Effort:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class FoundPlan:
     """What was found."""
 
     plan: NDArray[np.int32]     # int32[ticks + 1, units]  where each unit is to be
@@ -88,14 +88,14 @@ class Solver:
         self.is_improving = False
         self._effort, self._swaps = effort, swaps
 
-    def solve(self, instance: LacamInstance, seed: int) -> Outcome:
+    def solve(self, instance: LacamInstance, seed: int) -> FoundPlan:
         """Find a plan, or as much of one as the effort allows."""
         first = self._find_first(instance, seed)
         search, plan, is_proven, begun = first.search, first.search.plan(), first.is_over, first.search.steps
         if search.is_solved and not is_proven:
             plan, is_proven = self._improve(instance, search, seed)
         steps, left = first.steps + search.steps - begun, search.moves_left
-        found = Outcome(plan, search.cost, left, is_proven, left < first.moves_before, steps, search.nodes)
+        found = FoundPlan(plan, search.cost, left, is_proven, left < first.moves_before, steps, search.nodes)
         if found.verdict:
             _log.info(found.verdict)
         return found
