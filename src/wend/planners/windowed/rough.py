@@ -33,6 +33,7 @@ from wend.maps.grid import Grid
 from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, GridTables
 from wend.planners.base import Agents, Budget, State
 from wend.planners.windowed.plans import (
+    FAR,
     UNSERVED,
     Courses,
     Habits,
@@ -70,7 +71,6 @@ _MOVES = 32         # ticks after which a path expires,
 _SPREAD = 16        # ... up to so many ticks earlier for some agents, so that they do not search all at once
 _BLOCK = 8          # the side of a block, in cells
 _MOST = 2_000       # expansions of lookaheads in a tick: each takes ten times as long as one of a backward search
-_FAR = 2**62
 
 
 class Ahead(NamedTuple):
@@ -160,7 +160,7 @@ def set_courses(setting):
         is_exact = known_distance(reverse, search, cell) >= 0 or (was_exact and reaches(reverse, search, goal))
         courses.is_exact[agent], courses.is_rough[agent] = is_exact, not is_exact
         if is_exact and not was_exact:
-            plans.nearest[agent], plans.nearer_at[agent] = _FAR, tick
+            plans.nearest[agent], plans.nearer_at[agent] = FAR, tick
         if not is_exact and plans.tails.end[agent] > tick:
             stand(setting.scene.table, plans, agent, cell, 0, tick)
 
@@ -188,12 +188,12 @@ def learn_phase(setting):
         if not can_learn(learned, 1):
             return OUT_OF_SPACE
         here, goal = agents.cell[agent], agents.goal[agent]
-        promised = _FAR
+        promised = FAR
         for d in range(8):
             if tables.moves[here] >> d & 1:
                 cost = CARDINAL_COST if d < 4 else DIAGONAL_COST
                 promised = min(promised, cost + _believed(tables, learned, agent, here, here + tables.offset[d], goal))
-        if _believed(tables, learned, agent, here, here, goal) < promised < _FAR:
+        if _believed(tables, learned, agent, here, here, goal) < promised < FAR:
             set_heuristic(learned, agent, here % tables.width, here // tables.width, promised)
     return 0
 
@@ -404,7 +404,7 @@ class RoughSteps:
         """How far a goal is from the middle of the group to which an agent knows the way, in columns or rows."""
         row, learned, width = int(self.learned.row[agent]), self.learned, self._width
         if row == NO_ROW or learned.blocks.group[goal] == NO_GROUP:
-            return _FAR
+            return FAR
         x, y = learned.blocks.middle[learned.rows.goal[row]].tolist()
         return int(max(abs(goal % width - x), abs(goal // width - y)))
 
