@@ -39,6 +39,6 @@ def _as_json(entry: Algorithm) -> dict[str, Any]:
          "minimum": p.minimum, "maximum": p.maximum, "choices": p.choices}
         for p in entry.parameters()
     ]  # fmt: skip
-    keys = ("key", "title", "summary", "suits", "paper", "online", "restless")
+    keys = ("key", "title", "summary", "suits", "paper", "online", "restless", "loses_track")
     about = {key: getattr(entry, key) for key in keys}
     return {**about, "preset": dict(entry.preset), "parameters": parameters}

@@ -24,7 +24,9 @@ Deviations and open points
 - Agents move one after the other by index; those that the program moves go first.
 - An agent without a path waits, becomes more agitated and tries again in the next tick. An agent on its goal stays
   there for good.
-- With a budget, searches take turns by index and are suspended in mid-search; agents without a path wait.
+- With a budget, searches take turns by index and are suspended in mid-search. Agents go on meanwhile: on their old
+  paths where that helps, or on rough ones (search/rough_paths.py), which keep clear of "its current neighbours" as
+  well. Where half of a tick's budget is not enough for the searches, the other half goes into rough paths first.
 """
 
 from __future__ import annotations
@@ -40,16 +42,20 @@ from wend.kernel import FOUND, NO_AGENT, NO_CELL, OUT_OF_BUDGET, OUT_OF_SPACE, U
 from wend.kernel.allowance import allow, spent
 from wend.kernel.arrays import ahead, allocate, grown, int32, record
 from wend.kernel.compiling import prepared
-from wend.planners.base import Budget, Intent, Planner, Proposal, State, moment_of, parameter
+from wend.planners.base import Budget, Intent, Moment, Planner, Proposal, State, moment_of, parameter
 from wend.planners.waiting import agent_ahead, is_away
 from wend.search.astar import NO_LIMIT, forbid
 from wend.search.paths import Paths, cells_ahead, direction, drop_cut_paths, make_paths, take_move, with_space
+from wend.search.rough_paths import MOST, Rough, RoughPaths, follow_old_way, skip_to_nearest
 from wend.search.turns import (
+    NOTHING,
     Turns,
     abandon_search,
+    abandon_search_of,
     begin_search,
     end_turn,
     is_begun,
+    is_searching,
     is_spent,
     keep_path,
     make_turns,
@@ -57,7 +63,11 @@ from wend.search.turns import (
     whose_turn,
 )
 
-_PATH = 1           # what all searches are for
+# What an agent searches, if not NOTHING
+_PATH = 1           # a path to its goal
+_JOIN = 2           # a path to the path that was found for it while it went on
+
+_JOIN_EXPANSIONS = 256  # nodes that such a search expands at most
 _LOOK_FIRST = -1    # in Repairs.seen: no turn since its order
 _LOOK_AGAIN = -2    # ...: what it saw was from another cell, before it had a path
 
@@ -74,6 +84,8 @@ class Repairs(NamedTuple):
     """What LRA* keeps of its agents: their paths and their mood."""
 
     paths: Paths
+    rough: Rough
+    join: Annotated[np.ndarray, int32("agents", fill=NO_CELL)]      # where its path begins, if it is to join it first
     agitation: Annotated[np.ndarray, int32("agents")]               # forced searches, less those forgiven
     calm: Annotated[np.ndarray, int32("agents")]                    # free moves since its agitation last changed
     searches: Annotated[np.ndarray, int32("agents")]                # searches begun, which the noise is a function of
@@ -86,14 +98,16 @@ class Repairs(NamedTuple):
 
 
 @jit
-def _wants_path(agents, paths, agent):
-    """Whether an agent has somewhere to go and no path to follow."""
-    return (
-        agents.controlled[agent]
-        and agents.cell[agent] != NO_CELL
-        and agents.cell[agent] != agents.goal[agent]
-        and paths.left[agent] == 0
-    )
+def _need(agents, repairs, agent):
+    """What an agent has to search."""
+    cell = agents.cell[agent]
+    if not agents.controlled[agent] or cell == NO_CELL or cell == agents.goal[agent]:
+        return NOTHING
+    if repairs.paths.left[agent] == 0:
+        return _PATH
+    if repairs.join[agent] != NO_CELL:
+        return _JOIN
+    return _PATH if repairs.rough.is_rough[agent] else NOTHING
 
 
 @jit
@@ -146,31 +160,69 @@ def _begin_search(moment, repairs, agent):
 
 
 @jit
+def _search(moment, repairs, agent, need):
+    """Begin an agent's search, or go on with it; answer as `search_phase` does. Mutates: repairs."""
+    tables, agents, paths, turns = moment.tables, moment.agents, repairs.paths, repairs.turns
+    cell, join, most, kept = agents.cell[agent], repairs.join[agent], NO_LIMIT, 0
+    if need == _JOIN:
+        most, kept = _JOIN_EXPANSIONS, paths.left[agent]
+    if not (is_searching(turns, _PATH) if need == _PATH else is_begun(turns, _JOIN, cell, join)):
+        if is_spent(turns):
+            return OUT_OF_BUDGET
+        if need == _PATH:
+            _begin_search(moment, repairs, agent)
+        else:
+            begin_search(tables, turns, _JOIN, cell, join, 0, 0)
+    answer = search_on(tables, turns, most)
+    if answer == OUT_OF_BUDGET:
+        return OUT_OF_BUDGET
+    if answer == UNREACHABLE:
+        repairs.agitation[agent] += 1
+        paths.left[agent] = 0
+    elif not keep_path(tables, turns, paths, agent, kept):
+        return OUT_OF_SPACE                             # the search is kept, to be read off when there is space
+    else:
+        repairs.seen[agent] = _LOOK_AGAIN
+    repairs.join[agent] = NO_CELL
+    if answer == FOUND and need == _PATH:
+        job = turns.search.job[0]
+        repairs.rough.is_rough[agent], repairs.rough.end[agent] = job.goal != agents.goal[agent], job.goal
+        if job.start != cell:                           # it went on meanwhile
+            place = skip_to_nearest(tables, paths, agent, job.start, cell)
+            repairs.join[agent] = NO_CELL if place == cell else place
+    return answer
+
+
+@jit
 def search_phase(moment, repairs, expansions):
     """Give every agent that needs one a new path, in turn, while the allowance lasts. Mutates: repairs.
 
     Answers OUT_OF_BUDGET, OUT_OF_SPACE, or FOUND when every agent has had its turn.
     """
-    tables, agents, paths, turns = moment.tables, moment.agents, repairs.paths, repairs.turns
+    agents, turns = moment.agents, repairs.turns
     allow(turns.allowance, expansions)
     for _ in range(agents.cell.size):
         agent = whose_turn(turns)
-        if _wants_path(agents, paths, agent):
-            if not is_begun(turns, _PATH, agents.cell[agent], agents.goal[agent]):
-                if is_spent(turns):
-                    return OUT_OF_BUDGET
-                _begin_search(moment, repairs, agent)
-            answer = search_on(tables, turns, NO_LIMIT)
-            if answer == OUT_OF_BUDGET:
-                return OUT_OF_BUDGET
-            if answer == UNREACHABLE:
-                repairs.agitation[agent] += 1
-            elif not keep_path(tables, turns, paths, agent, 0):
-                return OUT_OF_SPACE                     # the search is kept, to be read off when there is space
-            else:
-                repairs.seen[agent] = _LOOK_AGAIN
+        need = _need(agents, repairs, agent)
+        while need != NOTHING:
+            answer = _search(moment, repairs, agent, need)
+            if answer != FOUND and answer != UNREACHABLE:
+                return answer
+            last, need = need, _need(agents, repairs, agent)
+            if need <= last:                            # no path, or a rough one: again in the next tick
+                break
         end_turn(turns, agents.cell.size)
     return FOUND
+
+
+@jit
+def begin_rough_paths(agents, repairs):
+    """Note which agents have no path, and where one is to begin. Mutates: repairs."""
+    for agent in range(agents.cell.size):
+        needs_one = _need(agents, repairs, agent) == _PATH and repairs.paths.left[agent] == 0
+        repairs.rough.begin[agent] = agents.cell[agent] if needs_one else NO_CELL
+        if needs_one and repairs.seen[agent] != _LOOK_FIRST:
+            repairs.seen[agent] = _LOOK_AGAIN
 
 
 @jit
@@ -185,10 +237,12 @@ def move_phase(moment, repairs):
         if not agents.controlled[agent] or cell == NO_CELL:
             continue
         if cell == agents.goal[agent]:
-            repairs.agitation[agent] = 0
+            repairs.agitation[agent] = paths.left[agent] = 0
         if paths.left[agent] == 0:
-            if _wants_path(agents, paths, agent):
+            if _need(agents, repairs, agent) == _PATH:
                 repairs.seen[agent] = look_around(moment, entered, agent)
+            continue
+        if repairs.join[agent] != NO_CELL:
             continue
         target = cell + moment.tables.offset[direction(paths.top[agent])]
         blocker = in_the_way(moment, entered, target)
@@ -227,6 +281,7 @@ class LocalRepair(Planner):
             "temper": Temper(self.noise, self.calm_moves, seed),
         }
         self._repairs = allocate(Repairs, given, agents=0, cells=cells)
+        self._rough = RoughPaths(state.grid, vision_square=2)
         self._waits_for = np.empty(0, np.int32)
         self._is_prepared = False       # the phases were called with the types of this planner
         self._have_searched = False     # all agents had their turn to search in the last tick
@@ -234,19 +289,36 @@ class LocalRepair(Planner):
             self.agent_added(agent)
 
     def plan(self, proposal: Proposal, budget: Budget) -> None:
-        moment, allowance = moment_of(self.state, proposal), self._repairs.turns.allowance
-        lead, search, move = map(prepared, PHASES) if self._is_prepared else PHASES
+        moment = moment_of(self.state, proposal)
+        lead, _, move = map(prepared, PHASES) if self._is_prepared else PHASES
         lead(moment, self._repairs)
-        answer = OUT_OF_BUDGET
-        while answer != FOUND and (limit := budget.slice()):
+        self._have_searched = self._search(moment, budget)
+        move(moment, self._repairs)
+        self._is_prepared = True
+        self._waits_for = proposal.waits_for
+
+    def _search(self, moment: Moment, budget: Budget) -> bool:
+        """Search what agents need, within the budget; return whether all of them had their turn."""
+        search, allowance = prepared(search_phase) if self._is_prepared else search_phase, self._repairs.turns.allowance
+        limit = budget.slice() // 2 if budget.is_limited else budget.slice()
+        answer, looks = OUT_OF_BUDGET, budget.is_limited
+        while answer != FOUND and (limit or looks):
             before = spent(allowance)
             answer = search(moment, self._repairs, limit)
             budget.spend(spent(allowance) - before)
             if answer == OUT_OF_SPACE:
                 self._repairs = self._repairs._replace(paths=with_space(self._repairs.paths))
-        move(moment, self._repairs)
-        self._is_prepared, self._have_searched = True, answer == FOUND
-        self._waits_for = proposal.waits_for
+            elif answer == OUT_OF_BUDGET and looks:
+                looks = False
+                begin_rough_paths(moment.agents, self._repairs)
+                paths, made = self._rough.look_ahead(
+                    moment.tables, moment.agents, moment.occupant, self._repairs.paths, self._repairs.rough,
+                    min(budget.slice(), MOST),
+                )  # fmt: skip
+                self._repairs = self._repairs._replace(paths=paths)
+                budget.spend(made)
+            limit = budget.slice()
+        return answer == FOUND
 
     def counters(self) -> dict[str, int]:
         return {"repaths": int(self._repairs.counts[0].repaths)}
@@ -255,7 +327,8 @@ class LocalRepair(Planner):
         if not is_away(self.state, agent):
             return Intent()
         cell = int(self.state.agents.cell[agent])
-        path = cells_ahead(self.state.grid.tables, self._repairs.paths, agent, cell)
+        is_on_path = self._repairs.join[agent] == NO_CELL
+        path = cells_ahead(self.state.grid.tables, self._repairs.paths, agent, cell) if is_on_path else ()
         if agent < self._waits_for.size and self._waits_for[agent] != NO_AGENT:
             return Intent(path, int(self._waits_for[agent]), "another was on its next cell, so it searches again")
         if path:
@@ -265,18 +338,32 @@ class LocalRepair(Planner):
         return Intent(reason="it has no path yet")
 
     def agent_added(self, agent: int) -> None:
-        self._repairs = grown(self._repairs, agents=ahead(self._repairs.seen.size, agent + 1))
+        have = self._repairs.seen.size
+        if agent >= have:
+            self._repairs = grown(self._repairs, agents=ahead(have, agent + 1))
+            self._rough.reserve(self._repairs.seen.size)
+        self._rough.aim(agent, int(self.state.agents.goal[agent]))
 
     def agent_removed(self, agent: int) -> None:
-        self.agent_retasked(agent)
+        self._begin_anew(agent)
+        self._repairs.paths.left[agent] = 0
+        abandon_search_of(self._repairs.turns, agent)
+        self._rough.drop(agent)
 
     def agent_retasked(self, agent: int) -> None:
-        repairs = self._repairs
-        repairs.paths.left[agent] = repairs.agitation[agent] = 0
-        repairs.seen[agent] = _LOOK_FIRST
-        if repairs.turns.counts[0].agent == agent:
-            abandon_search(repairs.turns)
+        self._begin_anew(agent)
+        repairs, here, goal = self._repairs, int(self.state.agents.cell[agent]), int(self.state.agents.goal[agent])
+        follow_old_way(self.state.grid.width, here, goal, agent, repairs.paths, repairs.rough, repairs.turns)
+        self._rough.aim(agent, goal)
+
+    def _begin_anew(self, agent: int) -> None:
+        """An agent forgets what it has been through on the way to its last goal."""
+        self._repairs.agitation[agent] = 0
+        self._repairs.seen[agent] = _LOOK_FIRST
 
     def cells_changed(self, cells: NDArray[np.int32]) -> None:
-        drop_cut_paths(self.state.grid.tables, self.state.agents.cell, self._repairs.paths)
+        cell, join = self.state.agents.cell, self._repairs.join[: self.state.agents.cell.size]
+        begin = np.where(join == NO_CELL, cell, join).astype(np.int32)
+        drop_cut_paths(self.state.grid.tables, begin, self._repairs.paths)
         abandon_search(self._repairs.turns)
+        self._rough.cells_changed(cells, self.state.agents)

@@ -39,6 +39,7 @@ class Algorithm:
     where: str              # module:Class
     suits: str = ""         # what to take it for; only what was measured
     restless: str = ""      # why a crowd that was sent to one place may never come to rest; empty: it does
+    loses_track: str = ""   # why a unit that is sent after a walking one may not get nearer; empty: it does
     preset: Mapping[str, Any] = field(default_factory=dict)     # parameters that make the alias, and cannot be set
     defaults: Mapping[str, Any] = field(default_factory=dict)   # defaults that differ from the class's
 
@@ -74,6 +75,7 @@ class Algorithm:
 
 
 _WANDERS = "in a dense crowd an agent that cannot get to its place walks about, and never waits beside those at home"
+_FORGETS = "with every order an agent forgets what it has learned of the walls"
 
 _ALGORITHMS = (
     Algorithm(
@@ -152,6 +154,7 @@ _ALGORITHMS = (
         paper=SIGURDSON,
         online=True,
         where="wend.planners.bmaa.bmaa:Bmaa",
+        loses_track=_FORGETS,
         restless=_WANDERS,
     ),
     Algorithm(
@@ -162,6 +165,7 @@ _ALGORITHMS = (
         paper=SIGURDSON,
         online=True,
         where="wend.planners.bmaa.bmaa:Bmaa",
+        loses_track=_FORGETS,
         preset={"push": True, "flow": "none"},
     ),
     Algorithm(
@@ -172,6 +176,7 @@ _ALGORITHMS = (
         paper=SIGURDSON,
         online=True,
         where="wend.planners.bmaa.bmaa:Bmaa",
+        loses_track=_FORGETS,
         restless=_WANDERS,
         preset={"push": False, "flow": "global"},
     ),
@@ -183,6 +188,7 @@ _ALGORITHMS = (
         paper=SIGURDSON,
         online=True,
         where="wend.planners.bmaa.bmaa:Bmaa",
+        loses_track=_FORGETS,
         restless=_WANDERS,
         preset={"push": True, "flow": "global"},
     ),
@@ -205,6 +211,7 @@ _ALGORITHMS = (
         paper=OKUMURA_PIBT,
         online=True,
         where="wend.planners.pibt.pibt:Pibt",
+        loses_track="with every order it begins to search the distances anew, and rough ones may end in a dead end",
     ),
     Algorithm(
         key="lacam",

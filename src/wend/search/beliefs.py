@@ -19,6 +19,7 @@ from wend.search.open_list import OpenList, make_open_list
 from wend.search.real_time import forget, forget_around, heuristic, make_learned, with_space
 
 _NO_LIST = make_open_list(1)
+_FAR = 2**62
 
 
 @jit
@@ -68,6 +69,14 @@ class Beliefs:
         """An agent forgets what it has learned."""
         if (self.learned.page_of[agent] != NO_PAGE).any():
             forget(self.learned, agent)
+
+    def moves_of_goal(self, agent: int, goal: int) -> int:
+        """How far a goal is from the middle of the group to which an agent knows the way, in columns or rows."""
+        row, learned, width = int(self.learned.row[agent]), self.learned, self._grid.width
+        if row == NO_ROW or learned.blocks.group[goal] == NO_GROUP:
+            return _FAR
+        x, y = learned.blocks.middle[learned.rows.goal[row]].tolist()
+        return int(max(abs(goal % width - x), abs(goal // width - y)))
 
     def drop(self, agent: int) -> None:
         """An agent needs no beliefs any more."""

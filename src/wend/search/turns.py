@@ -69,6 +69,12 @@ def is_begun(turns, purpose, start, goal):
 
 
 @jit
+def is_searching(turns, purpose):
+    """Whether the search at hand is for this, wherever its agent was when it began."""
+    return turns.counts[0].purpose == purpose
+
+
+@jit
 def begin_search(tables, turns, purpose, start, goal, noise, noise_seed):
     """Begin a search for the agent whose turn it is, with `noise` as in `astar.begin`. Mutates: turns."""
     turns.counts[0].purpose = purpose
@@ -114,6 +120,13 @@ def end_turn(turns, agents):
     turns.counts[0].agent = (turns.counts[0].agent + 1) % agents
 
 
-def abandon_search(turns: Turns) -> None:
+@jit
+def abandon_search(turns):
     """Forget the search at hand; the agent whose turn it is begins anew. Mutates: turns."""
     turns.counts[0].purpose = NOTHING
+
+
+def abandon_search_of(turns: Turns, agent: int) -> None:
+    """The same if it is this agent's turn. Mutates: turns."""
+    if turns.counts[0].agent == agent:
+        abandon_search(turns)

@@ -9,6 +9,8 @@ import pytest
 
 from wend import ALGORITHMS, Grid, World
 from wend.maps import generators as mapgen
+from wend.maps.terrain import Point
+from wend.search.flood import move_distances
 from wend.viewer.replay import write_replay
 from wend.world.referee import judge_trace
 from wend.world.trace import Trace
@@ -43,6 +45,41 @@ def test_a_follower_catches_up_and_stops_beside(key: str) -> None:
     world.tick()
     assert world.run(max_ticks=20) == "done"
     assert apart(world, hunter, prey) == 1
+
+
+def walk(world: World, agent: int, draw: np.random.Generator) -> None:
+    """Let an agent of the program walk on at random."""
+    steps = [p for p in world.grid.neighbours(world.position(agent)) if world.state.occupant[world.grid.cell(*p)] < 0]
+    if steps:
+        world.move(agent, steps[int(draw.integers(len(steps)))])
+
+
+def moves_between(grid: Grid, a: Point, b: Point) -> int:
+    return int(move_distances(grid, grid.cell(*a))[0][grid.cell(*b)])
+
+
+@pytest.mark.parametrize("how", ["order", "follow"])
+@pytest.mark.parametrize("place", ["caves:width=256,height=256,seed=0", "rooms:width=512,height=512,seed=0"])
+@pytest.mark.parametrize("key", [key for key, entry in ALGORITHMS.items() if entry.online and not entry.loses_track])
+def test_a_unit_that_is_sent_after_a_walking_enemy_in_every_tick_chases_it(key: str, place: str, how: str) -> None:
+    grid = Grid.load(place)
+    corners = sorted(map(grid.xy, grid.largest_component().tolist()), key=sum)
+    world = World(grid, key, seed=0)
+    hunter, prey = world.add(corners[0]), world.add(corners[-1], controlled=False)
+    draw, steps = np.random.default_rng(3), 0
+    for _ in range(150):
+        if how == "order":
+            world.order(hunter, world.position(prey))
+        else:
+            world.follow(hunter, prey)
+        walk(world, prey, draw)
+        before = world.position(hunter)
+        world.tick(budget=2_000)
+        steps += world.position(hunter) != before
+    assert steps >= 140
+    assert int(world.trace().expansions.max()) <= 2_000
+    before, after = (moves_between(grid, a, world.position(prey)) for a in (corners[0], world.position(hunter)))
+    assert before - after >= 60
 
 
 @pytest.mark.small

@@ -41,7 +41,9 @@ Deviations and open points (the full text of the ICAPS paper was not at hand; th
   else one that moves. So a push travels down a row of parked agents.
 - A new order keeps the moves that are reserved already. An edit of the map drops what it cuts; a path against a street
   that the edit turned around is kept.
-- With a budget, searches take turns by index and are suspended in mid-search; agents without a path wait.
+- With a budget, searches take turns by index and are suspended in mid-search. Agents go on meanwhile: on their old
+  paths where that helps, or on rough ones that keep to the one-way streets (search/rough_paths.py). Where half of
+  a tick's budget is not enough for the searches, the other half goes into rough paths first.
 """
 
 from __future__ import annotations
@@ -56,8 +58,9 @@ from numpy.typing import NDArray
 from wend.kernel import FOUND, NO_AGENT, NO_CELL, OUT_OF_BUDGET, OUT_OF_SPACE, jit
 from wend.kernel.allowance import spent
 from wend.kernel.arrays import ahead, grown
+from wend.maps.terrain import GridTables
 from wend.planners.base import Budget, Intent, Overlay, Planner, Proposal, State, moment_of, parameter
-from wend.planners.far.searching import search_phase
+from wend.planners.far.searching import begin_rough_paths, search_phase
 from wend.planners.far.traffic import (
     TrafficRules,
     begin_tick,
@@ -74,7 +77,8 @@ from wend.search.execution import grant
 from wend.search.flow import GLOBAL, LOCAL, Flow
 from wend.search.paths import after, cells_ahead, direction, drop_cut_paths, take_move, with_space
 from wend.search.reservations import free_from, next_owners, other_at, owner_at
-from wend.search.turns import abandon_search
+from wend.search.rough_paths import MOST, RoughPaths, follow_old_way
+from wend.search.turns import abandon_search, abandon_search_of
 
 
 @jit
@@ -179,23 +183,43 @@ class Far(Planner):
             self._flow.tables()         # now: the first tick has enough to do
         rules = TrafficRules(self.reservation, self.commit == "slide", self.patience, self.proxy_expansions)
         self._traffic = make_traffic(state.grid.size, rules)
+        self._rough = RoughPaths(state.grid, vision_square=0)
         self._waits_for = np.empty(0, np.int32)
         for agent in range(state.agents.cell.size):
             self.agent_added(agent)
 
     def plan(self, proposal: Proposal, budget: Budget) -> None:
-        moment, allowance = moment_of(self.state, proposal), self._traffic.turns.allowance
-        streets = moment.tables if self._flow is None else self._flow.tables()
+        moment = moment_of(self.state, proposal)
         begin_tick(moment, self._traffic)
-        answer = OUT_OF_BUDGET
-        while answer != FOUND and (limit := budget.slice()):
+        self._search(budget)
+        make_moves(moment, self._traffic)
+        self._waits_for = proposal.waits_for
+
+    def _search(self, budget: Budget) -> None:
+        """Search what agents need, within the budget."""
+        agents, streets, allowance = self.state.agents, self._streets(), self._traffic.turns.allowance
+        limit = budget.slice() // 2 if budget.is_limited else budget.slice()
+        answer, looks = OUT_OF_BUDGET, budget.is_limited
+        while answer != FOUND and (limit or looks):
             before = spent(allowance)
-            answer = search_phase(streets, moment.agents, self._traffic, limit)
+            answer = search_phase(streets, agents, self._traffic, limit)
             budget.spend(spent(allowance) - before)
             if answer == OUT_OF_SPACE:
                 self._traffic = self._traffic._replace(paths=with_space(self._traffic.paths))
-        make_moves(moment, self._traffic)
-        self._waits_for = proposal.waits_for
+            elif answer == OUT_OF_BUDGET and looks:
+                looks = False
+                begin_rough_paths(agents, self._traffic)
+                paths, made = self._rough.look_ahead(
+                    streets, agents, self.state.occupant, self._traffic.paths, self._traffic.rough,
+                    min(budget.slice(), MOST),
+                )  # fmt: skip
+                self._traffic = self._traffic._replace(paths=paths)
+                budget.spend(made)
+            limit = budget.slice()
+
+    def _streets(self) -> GridTables:
+        """The moves that searches may make."""
+        return self.state.grid.tables if self._flow is None else self._flow.tables()
 
     def counters(self) -> dict[str, int]:
         counts = self._traffic.counts[0]
@@ -223,18 +247,32 @@ class Far(Planner):
     def _draw_overlay(self, name: str, agent: int) -> NDArray[Any]:
         if name == "owner":
             return next_owners(self._traffic.table, self.state.tick)
-        return (self.state.grid.tables if self._flow is None else self._flow.tables()).moves.copy()
+        return self._streets().moves.copy()
 
     def agent_added(self, agent: int) -> None:
-        self._traffic = grown(self._traffic, agents=ahead(self._traffic.origin.size, agent + 1))
+        have = self._traffic.origin.size
+        if agent >= have:
+            self._traffic = grown(self._traffic, agents=ahead(have, agent + 1))
+            self._rough.reserve(self._traffic.origin.size)
         self._traffic.reserved.cell[agent, 0] = self.state.agents.cell[agent]
+        self._rough.aim(agent, int(self.state.agents.goal[agent]))
 
     def agent_removed(self, agent: int) -> None:
         stand_still(self._traffic, agent, NO_CELL, self.state.tick)
-        self.agent_retasked(agent)
+        self._begin_anew(agent)
+        self._traffic.paths.left[agent] = 0
+        abandon_search_of(self._traffic.turns, agent)
+        self._rough.drop(agent)
 
     def agent_retasked(self, agent: int) -> None:
-        self._traffic.paths.left[agent] = 0
+        self._begin_anew(agent)
+        traffic, goal = self._traffic, int(self.state.agents.goal[agent])
+        here = int(traffic.reserved.cell[agent, traffic.reserved.steps[agent]])
+        follow_old_way(self.state.grid.width, here, goal, agent, traffic.paths, traffic.rough, traffic.turns)
+        self._rough.aim(agent, goal)
+
+    def _begin_anew(self, agent: int) -> None:
+        """An agent forgets what it has been through on the way to its last goal."""
         self._traffic.avoid[agent] = NO_CELL
         self._traffic.known[agent] = False
         self._traffic.waits.waited[agent] = 0
@@ -244,5 +282,6 @@ class Far(Planner):
         stop_cut_moves(tables, agents, self._traffic, self.state.tick)
         drop_cut_paths(tables, self._traffic.origin[: agents.cell.size], self._traffic.paths)
         abandon_search(self._traffic.turns)
+        self._rough.cells_changed(cells, agents)
         if self._flow is not None:
             self._flow.cells_changed(cells)

@@ -8,11 +8,14 @@ from wend.kernel.allowance import allow
 from wend.planners.far.traffic import last_cell
 from wend.search.astar import NO_LIMIT, forbid
 from wend.search.paths import after, direction
+from wend.search.rough_paths import skip_to_nearest
 from wend.search.turns import (
     NOTHING,
+    abandon_search,
     begin_search,
     end_turn,
     is_begun,
+    is_searching,
     is_spent,
     keep_path,
     search_on,
@@ -29,15 +32,32 @@ _REJOIN = 8     # a proxy path leads to a place so many moves ahead on the old p
 
 @jit
 def _need(agents, traffic, agent):
-    """What an agent has to search."""
+    """What the agent whose turn it is has to search."""
     if agents.cell[agent] == NO_CELL or not agents.controlled[agent]:
         return NOTHING
-    last = last_cell(traffic, agent)
+    last, is_rough = last_cell(traffic, agent), traffic.rough.is_rough[agent]
+    needs_whole = NOTHING if last == agents.goal[agent] else _WHOLE
     if traffic.paths.left[agent] == 0:
-        return NOTHING if last == agents.goal[agent] else _WHOLE
-    if last != traffic.origin[agent]:
+        return needs_whole
+    if last != traffic.origin[agent] and not (is_rough and is_searching(traffic.turns, _WHOLE)):
         return _JOIN
+    if is_rough:
+        return needs_whole
     return NOTHING if traffic.avoid[agent] == NO_CELL else _AROUND
+
+
+@jit
+def begin_rough_paths(agents, traffic):
+    """Note which agents have no path that they could follow now, and where one is to begin. Mutates: traffic."""
+    paths, rough = traffic.paths, traffic.rough
+    for agent in range(agents.cell.size):
+        last = last_cell(traffic, agent)
+        rough.begin[agent] = NO_CELL
+        if agents.cell[agent] == NO_CELL or not agents.controlled[agent] or last == agents.goal[agent]:
+            continue
+        if paths.left[agent] == 0 or (rough.is_rough[agent] and last != traffic.origin[agent]):
+            rough.begin[agent] = traffic.origin[agent] = last
+            paths.left[agent] = 0
 
 
 @jit
@@ -59,7 +79,8 @@ def _search(tables, agents, traffic, agent, need):
         ahead = min(_REJOIN, paths.left[agent])
         target, kept = _place_ahead(tables, traffic, agent, ahead), paths.left[agent] - ahead
         most = traffic.rules.proxy_expansions
-    if not is_begun(turns, need, start, target):
+    is_under_way = is_searching(turns, _WHOLE) if need == _WHOLE else is_begun(turns, need, start, target)
+    if not is_under_way:
         if is_spent(turns):
             return OUT_OF_BUDGET
         begin_search(tables, turns, need, start, target, 0, 0)
@@ -75,6 +96,12 @@ def _search(tables, agents, traffic, agent, need):
         if not keep_path(tables, turns, paths, agent, kept):
             return OUT_OF_SPACE                         # the search is kept, to be read off when there is space
         traffic.origin[agent] = start
+        if need == _WHOLE:
+            job = turns.search.job[0]
+            traffic.rough.is_rough[agent], traffic.rough.end[agent] = job.goal != target, job.goal
+            if job.start != start:                      # it went on meanwhile
+                traffic.origin[agent] = skip_to_nearest(tables, paths, agent, job.start, start)
+            abandon_search(turns)
     elif need == _JOIN:
         paths.left[agent] = 0                           # too far away: the whole path is searched next
     traffic.avoid[agent] = NO_CELL
@@ -91,13 +118,14 @@ def search_phase(tables, agents, traffic, expansions):
     allow(turns.allowance, expansions)
     for _ in range(agents.cell.size):
         agent = whose_turn(turns)
-        need = _need(agents, traffic, agent)
+        need, has_path = _need(agents, traffic, agent), False
         while need != NOTHING:
             answer = _search(tables, agents, traffic, agent, need)
             if answer != FOUND and answer != UNREACHABLE:
                 return answer
+            has_path = has_path or (need == _WHOLE and answer == FOUND)
             last, need = need, _need(agents, traffic, agent)
-            if last == need:                            # no path: perhaps in the next tick
+            if last == need or (need == _WHOLE and has_path):       # no path, or a rough one: again in the next tick
                 break
         end_turn(turns, agents.cell.size)
     return FOUND

@@ -20,6 +20,7 @@ from wend.search.reservations import (
     release_way,
     reserve,
 )
+from wend.search.rough_paths import Rough
 from wend.search.turns import Turns, make_turns
 
 EVASIONS = 8            # cells that are remembered as having been stepped aside to
@@ -61,6 +62,7 @@ class Traffic(NamedTuple):
     """All that FAR keeps."""
 
     paths: Paths                                                # moves that are not reserved yet
+    rough: Rough
     origin: Annotated[np.ndarray, int32("agents")]              # where the path begins; an agent elsewhere must join it
     avoid: Annotated[np.ndarray, int32("agents", fill=NO_CELL)] # a cell around which to search another path, or NO_CELL
     known: Annotated[np.ndarray, flags("agents")]               # has searched since its last order

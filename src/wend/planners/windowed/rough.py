@@ -15,20 +15,20 @@ budget, agents do not wait for it. Until it has come to them they are *rough*, a
 The same steps are made by agents that know their distances and whose turn to plan does not come in time, down these
 distances.
 
-Up to half of a tick's budget, and `_MOST` at the most, goes into lookaheads, by turns. What plans leave of the rest
+Up to half of a tick's budget, and `MOST` at the most, goes into lookaheads, by turns. What plans leave of the rest
 goes into the backward searches, by turns as well; an agent that one of them has reached plans in windows from then on.
 Without a budget nothing of all this happens: all distances are known at once.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wend.kernel import NO_AGENT, NO_CELL, OUT_OF_BUDGET, OUT_OF_SPACE, jit, scramble
-from wend.kernel.arrays import allocate, grown, int32, int64
+from wend.kernel.arrays import allocate, grown
 from wend.maps.grid import Grid
 from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, GridTables
 from wend.planners.base import Agents, Budget, State
@@ -44,41 +44,25 @@ from wend.planners.windowed.plans import (
     take_plan,
 )
 from wend.search.beliefs import Beliefs
-from wend.search.blocks import NO_GROUP, NO_ROW, reach
 from wend.search.pibt import decide, fix, offer
 from wend.search.real_time import (
     NO_NODE,
     Learned,
-    Lookahead,
     Surroundings,
     can_learn,
     heuristic,
     knows_distance,
-    learn,
-    look_ahead,
-    make_lookahead,
-    note_closed,
     set_heuristic,
     straight_heuristic,
     write_prefix,
 )
 from wend.search.reservations import Reservations, may_move, other_at
 from wend.search.reverse_resumable import Reverse, distance, known_distance, reaches
+from wend.search.rough_paths import BLOCK, EXPANSIONS, MOST, look, make_ahead
 from wend.search.space_time import Manners
 
-EXPANSIONS = 32     # nodes that a lookahead expands at most
 _MOVES = 32         # ticks after which a path expires,
 _SPREAD = 16        # ... up to so many ticks earlier for some agents, so that they do not search all at once
-_BLOCK = 8          # the side of a block, in cells
-_MOST = 2_000       # expansions of lookaheads in a tick: each takes ten times as long as one of a backward search
-
-
-class Ahead(NamedTuple):
-    """What lookaheads work with."""
-
-    lookahead: Lookahead
-    cell: Annotated[np.ndarray, int32("expansions")]    # scratch: the nodes of which something is to be learned,
-    value: Annotated[np.ndarray, int64("expansions")]   # ... and what
 
 
 # --- lookaheads -----------------------------------------------------------------------------------------------------
@@ -127,17 +111,12 @@ def look_phase(around, agents, courses, open_list, work, tick, limit):
         if not can_learn(learned, expansions):
             return made if made > 0 else np.int64(OUT_OF_SPACE)
         cell = agents.cell[agent]
-        if not knows_distance(learned, agent, cell):
-            group = learned.blocks.group[cell]
-            made += reach(tables, learned.blocks, learned.rows, open_list, learned.row[agent], group, limit - made)
-            if limit - made < expansions:
-                return made
-        node = look_ahead(around, work.lookahead, agent, cell, agents.goal[agent], expansions)
-        made += work.lookahead.counts[0].expanded
+        spent, node = look(around, open_list, work, agent, cell, agents.goal[agent], expansions, limit - made)
+        made += spent
+        if node == OUT_OF_BUDGET:
+            return made
         courses.stood[agent], courses.done[agent], courses.length[agent] = cell, 0, 0
         if node != NO_NODE:
-            closed = note_closed(work.lookahead, node, work.cell, work.value)
-            learn(tables, learned, agent, work.cell[:closed], work.value)
             courses.length[agent] = write_prefix(tables, work.lookahead, node, courses.step[agent])
             courses.until[agent] = tick + _MOVES - agent % (_SPREAD + 1)
     return made
@@ -371,9 +350,8 @@ class RoughSteps:
 
     def __init__(self, grid: Grid, agents: int) -> None:
         self.courses = allocate(Courses, agents=0, expansions=EXPANSIONS)
-        self._beliefs = Beliefs(grid, _BLOCK)
-        self._width = grid.width
-        self._work = allocate(Ahead, {"lookahead": make_lookahead(grid.size, EXPANSIONS)}, expansions=EXPANSIONS)
+        self._beliefs = Beliefs(grid, BLOCK)
+        self._work = make_ahead(grid.size)
         self.reserve(agents)
 
     @property
@@ -388,25 +366,17 @@ class RoughSteps:
 
     def aim(self, agent: int, goal: int, tick: int) -> None:
         """Say where an agent wants to go. If that is near its last goal it keeps what it knows, to chase what moves."""
-        courses, moves = self.courses, self._moves_of_goal(agent, goal)
+        courses, moves = self.courses, self._beliefs.moves_of_goal(agent, goal)
         courses.is_exact[agent] = False
-        if moves <= _BLOCK:                     # its distances and its path are about right
-            courses.until[agent] = min(courses.until[agent], tick + _BLOCK)
+        if moves <= BLOCK:                      # its distances and its path are about right
+            courses.until[agent] = min(courses.until[agent], tick + BLOCK)
             return
         self._beliefs.forget(agent)
         self._beliefs.aim(agent, goal)
         courses.until[agent] = 0
-        if moves > 4 * _BLOCK:                  # otherwise it follows its path until there is another one
+        if moves > 4 * BLOCK:                   # otherwise it follows its path until there is another one
             courses.done[agent] = courses.length[agent] = 0
             courses.wish[agent] = NO_CELL
-
-    def _moves_of_goal(self, agent: int, goal: int) -> int:
-        """How far a goal is from the middle of the group to which an agent knows the way, in columns or rows."""
-        row, learned, width = int(self.learned.row[agent]), self.learned, self._width
-        if row == NO_ROW or learned.blocks.group[goal] == NO_GROUP:
-            return FAR
-        x, y = learned.blocks.middle[learned.rows.goal[row]].tolist()
-        return int(max(abs(goal % width - x), abs(goal // width - y)))
 
     def drop(self, agent: int) -> None:
         """An agent wants nowhere any more."""
@@ -416,7 +386,7 @@ class RoughSteps:
         """Begin a tick with a budget: let rough agents that need a path look ahead, for up to half of it."""
         self.courses.counts["with_budget"] = True
         follow_paths(state.agents, self.courses)
-        limit = min(budget.slice() // 2, _MOST)
+        limit = min(budget.slice() // 2, MOST)
         made = OUT_OF_SPACE
         while made == OUT_OF_SPACE:
             around = Surroundings(state.grid.tables, self.learned, state.occupant, 0)

@@ -64,6 +64,10 @@ def test_a_unit_alone_goes_as_surges_would_until_its_distances_are_known(place: 
     assert compared > 30
 
 
+def moves_between(grid: Grid, a: Point, b: Point) -> int:
+    return int(move_distances(grid, grid.cell(*a))[0][grid.cell(*b)])
+
+
 # --- scenes ---------------------------------------------------------------------------------------------------------
 
 
@@ -93,36 +97,6 @@ def test_after_a_mass_order_all_units_move_at_once(key: str, place: str, budget:
     first = first_steps(key, place, budget)
     assert np.median(first) <= 4
     assert first.max() <= 16
-
-
-def walk(world: World, agent: int, draw: np.random.Generator) -> None:
-    """Let an agent of the program walk on at random."""
-    steps = [p for p in world.grid.neighbours(world.position(agent)) if world.state.occupant[world.grid.cell(*p)] < 0]
-    if steps:
-        world.move(agent, steps[int(draw.integers(len(steps)))])
-
-
-def moves_between(grid: Grid, a: Point, b: Point) -> int:
-    return int(move_distances(grid, grid.cell(*a))[0][grid.cell(*b)])
-
-
-@pytest.mark.parametrize("place", ["caves:width=256,height=256,seed=0", "rooms:width=512,height=512,seed=0"])
-@pytest.mark.parametrize("key", ["weave", "whca"])
-def test_a_unit_that_is_ordered_to_a_walking_enemy_in_every_tick_chases_it(key: str, place: str) -> None:
-    grid = Grid.load(place)
-    corners = sorted(map(grid.xy, grid.largest_component().tolist()), key=sum)
-    world = World(grid, create(key), seed=0)
-    hunter, prey = world.add(corners[0]), world.add(corners[-1], controlled=False)
-    draw, steps = np.random.default_rng(3), 0
-    for _ in range(150):
-        world.order(hunter, world.position(prey))
-        walk(world, prey, draw)
-        before = world.position(hunter)
-        world.tick(budget=2_000)
-        steps += world.position(hunter) != before
-    assert steps >= 140
-    before, after = (moves_between(grid, a, world.position(prey)) for a in (corners[0], world.position(hunter)))
-    assert before - after >= 60
 
 
 @pytest.mark.parametrize("key", ["weave", "whca"])
