@@ -7,6 +7,7 @@ import json as json_module
 import os
 import platform
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import numba
@@ -22,7 +23,7 @@ NAMES = (
     "astar", "kernel_flag", "startup", "idle_world", "load_map", "edits", "runner", "cooperative", "growth",
     "first_step", "real_time", "marker", "mapp",
 )  # fmt: skip
-ON_REQUEST = ("cold", "completion", "soak")     # they take minutes
+ON_REQUEST = ("cold", "completion", "peers", "soak")     # they take minutes
 HELP = f"Benchmarks to run: {', '.join(NAMES + ON_REQUEST)}. Default: all but {', '.join(ON_REQUEST)}."
 
 
@@ -30,16 +31,18 @@ def main(
     names: Annotated[list[str] | None, typer.Argument(help=HELP)] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
     ticks: Annotated[int | None, typer.Option(help="Ticks to run `soak` for.", min=1)] = None,
+    peers: Annotated[Path | None, typer.Option(help="Results of other solvers, for `peers`.", exists=True)] = None,
 ) -> None:
     """Measure speed, compared with baselines in the same run."""
     for name in names or ():
         if name not in NAMES + ON_REQUEST:
             print(f"benchmarks: {UnknownNameError('benchmark', name, NAMES + ON_REQUEST)}", file=sys.stderr)
             raise typer.Exit(2)
+    given: dict[str, dict[str, object]] = {"soak": {"ticks": ticks}, "peers": {"peers": peers}}
     results: dict[str, list[Row]] = {}
     for name in names or NAMES:
         print(f"{name} ...", file=sys.stderr)
-        options = {"ticks": ticks} if name == "soak" and ticks is not None else {}
+        options = {key: value for key, value in given.get(name, {}).items() if value is not None}
         results[name] = importlib.import_module(f"benchmarks.{name}").run(**options)
     about = {
         "wend": __version__,
