@@ -21,6 +21,7 @@ from wend.selection.portfolios import (
 
 SPLITS = ("random", "by-map")
 TEST_SHARE = 0.3
+CURVE = (0.1, 0.25, 0.5)         # of the training part, for the learning curve
 SELECTORS = ("perfect", "worst", "single-best", "best-per-type")        # those that do not learn from features
 
 Rows = NDArray[np.intp]
@@ -73,7 +74,7 @@ def choices_of(data: Portfolio, selector: str, train: Rows, test: Rows, seed: in
     return choose(LEARNERS[selector](data.features[train], data.quality[train], seed), data.features[test])
 
 
-def judge(data: Portfolio, selector: str, kind: str, trial: int, *, training: float = 1.0) -> tuple[Score, int]:
+def judge(data: Portfolio, selector: str, kind: str, trial: int, training: float = 1.0) -> tuple[Score, int]:
     """How good a selector is on one split if it sees a share of the training part; and how many problems that is."""
     train, test = split(data, kind, trial)
     count = max(round(training * train.size), 2)
@@ -83,8 +84,30 @@ def judge(data: Portfolio, selector: str, kind: str, trial: int, *, training: fl
     return score(data.quality[test], chosen, names, single_best(data.quality[train])), count
 
 
-def judged(data: Portfolio, trials: int) -> Iterator[tuple[str, str, list[Score]]]:
-    """For each selector and kind of split, its scores on so many splits."""
-    for kind in SPLITS:
-        for selector in ("worst", *data.algorithms, "single-best", "best-per-type", *LEARNERS, "perfect"):
-            yield selector, kind, [judge(data, selector, kind, trial)[0] for trial in range(trials)]
+@dataclass(frozen=True)
+class SelectorScores:
+    """How a selector did on several splits."""
+
+    selector: str
+    split: str
+    training: float                 # the share of the training part that it saw
+    completion: float               # mean, ...
+    completion_deviation: float     # ... and standard deviation between the splits
+    accuracy: float
+    gap_closed: float | None        # mean over the splits that have a gap
+    gap_closed_deviation: float | None
+
+
+def standings(data: Portfolio, trials: int) -> Iterator[SelectorScores]:
+    """All selectors on so many splits of each kind, and then the learning curve of the trees."""
+    selectors = ("worst", *data.algorithms, "single-best", "best-per-type", *LEARNERS, "perfect")
+    for kind in SPLITS if len(set(data.maps)) > 1 else SPLITS[:1]:
+        for selector, training in (*((each, 1.0) for each in selectors), *(("trees", share) for share in CURVE)):
+            scores = [judge(data, selector, kind, trial, training)[0] for trial in range(trials)]
+            gaps = [each.gap_closed for each in scores if each.gap_closed is not None]
+            completion = np.array([each.completion for each in scores])
+            yield SelectorScores(
+                selector, kind, training, float(completion.mean()), float(completion.std()),
+                float(np.mean([each.accuracy for each in scores])),
+                float(np.mean(gaps)) if gaps else None, float(np.std(gaps)) if gaps else None,
+            )  # fmt: skip

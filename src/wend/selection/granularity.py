@@ -25,18 +25,13 @@ Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SplitOutcome:
     """One split of the thesis's Tables 4.2 to 4.5; all but the accuracy are suboptimalities on the test part."""
 
     accuracy: float     # share of the test part whose label was predicted
     prior: float        # the configuration that is best on the training part, for all
     selected: float     # the configuration of the predicted label
     perfect: float      # the configuration of the true label
-
-    @property
-    def gap_closed(self) -> float | None:
-        """Between prior and perfect; None where there is no gap."""
-        return None if self.prior == self.perfect else (self.prior - self.selected) / (self.prior - self.perfect)
 
 
 def split(count: int, trial: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -48,7 +43,7 @@ def split(count: int, trial: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     return np.sort(order[tested:]), np.sort(order[:tested])
 
 
-def by_label(suboptimality: Numbers, features: Numbers, labels: list[str], trial: int) -> Outcome:
+def by_label(suboptimality: Numbers, features: Numbers, labels: list[str], trial: int) -> SplitOutcome:
     """Per genre or per game: suboptimality is [configurations, maps], the mean over the problems of each map."""
     train, test = split(len(labels), trial)
     known = sorted({labels[k] for k in train})
@@ -60,7 +55,7 @@ def by_label(suboptimality: Numbers, features: Numbers, labels: list[str], trial
     return _outcome(suboptimality[:, test], prior, best[predicted], truly, predicted == number[test])
 
 
-def by_portfolio(suboptimality: Numbers, features: Numbers, trial: int) -> Outcome:
+def by_portfolio(suboptimality: Numbers, features: Numbers, trial: int) -> SplitOutcome:
     """Per map or per problem: suboptimality is [configurations, maps or problems]."""
     train, test = split(suboptimality.shape[1], trial)
     portfolio = np.array(greedy_portfolio(suboptimality[:, train], PORTFOLIO))
@@ -80,9 +75,9 @@ def _classify(features: Numbers, labels: NDArray[np.intp], fresh: Numbers, seed:
 
 def _outcome(
     tested: Numbers, prior: int, chosen: NDArray[np.intp], true: NDArray[np.intp], right: NDArray[np.bool_]
-) -> Outcome:
+) -> SplitOutcome:
     columns = np.arange(tested.shape[1])
-    return Outcome(
+    return SplitOutcome(
         float(right.mean()), float(tested[prior].mean()), float(tested[chosen, columns].mean()),
         float(tested[true, columns].mean()),
     )  # fmt: skip

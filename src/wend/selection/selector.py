@@ -149,7 +149,7 @@ def _array(path: str | Path, name: str, data: bytes) -> NDArray[Any]:
 def _check_forest(path: str | Path, forest: Forest, algorithms: int) -> None:
     """Refuse a forest in which a prediction would leave the arrays or never end."""
     nodes, inside = forest.feature.size, forest.feature != LEAF
-    children = forest.left[inside]
+    children = forest.left[inside] if forest.left.size == nodes else forest.left
     sound = (
         forest.root.size > 0
         and forest.threshold.size == forest.left.size == nodes

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from wend.errors import ParameterError
-from wend.selection.granularity import Outcome, by_label, by_portfolio, split
+from wend.selection.granularity import by_label, by_portfolio, split
 
 
 def drawn(seed: int) -> tuple[np.ndarray, np.ndarray, list[str]]:
@@ -23,7 +23,6 @@ def test_what_features_tell_apart_is_chosen_right(trial: int) -> None:
     found = by_label(walked, features, labels, trial)
     assert found.accuracy == 1
     assert found.selected == found.perfect < 3 < found.prior
-    assert found.gap_closed == 1
 
 
 @pytest.mark.parametrize("trial", range(4))
@@ -43,8 +42,3 @@ def test_splits_are_the_thesis_s_and_follow_their_number() -> None:
     assert (split(342, 4)[1] != test).any()
     with pytest.raises(ParameterError):
         split(1, 0)
-
-
-def test_without_a_gap_none_is_closed() -> None:
-    assert Outcome(1.0, 5.0, 5.0, 5.0).gap_closed is None
-    assert Outcome(0.9, 12.72, 12.54, 12.52).gap_closed == pytest.approx(0.9)

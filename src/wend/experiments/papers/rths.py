@@ -27,7 +27,7 @@ from wend.maps.terrain import Point, moves_between
 from wend.search.astar import shortest_path
 from wend.search.rths import Walker, random_configurations
 from wend.selection.features import map_features
-from wend.selection.granularity import GENRES, Outcome, by_label, by_portfolio
+from wend.selection.granularity import GENRES, SplitOutcome, by_label, by_portfolio
 
 GRANULARITIES = ("genre", "game", "map", "problem")
 
@@ -92,14 +92,13 @@ def selection(job: Job) -> Row:
         "state_hash": hashlib.blake2b(told.encode(), digest_size=16).hexdigest(),
         "violations": 0,
         **asdict(outcome),
-        "gap_closed": outcome.gap_closed,
         "wins": float(outcome.selected < outcome.prior),
         "gain": outcome.prior - outcome.selected,
         "ideal_gain": outcome.prior - outcome.perfect,
     }
 
 
-def judge(experiment: str, scale: str, granularity: str, trial: int) -> Outcome:
+def judge(experiment: str, scale: str, granularity: str, trial: int) -> SplitOutcome:
     """One split at one granularity, from the results of an experiment in `results/`."""
     if granularity not in GRANULARITIES:
         raise ParameterError(f"granularities are {', '.join(GRANULARITIES)}, and not {granularity!r}")

@@ -16,7 +16,8 @@ import numpy as np
 
 from wend.errors import FormatError
 from wend.experiments.jobs import load_grid, run_problem
-from wend.experiments.spec import Job, load_spec
+from wend.experiments.provenance import recorded_spec
+from wend.experiments.spec import Job
 from wend.experiments.store import Row, Store
 from wend.problems.problem import Problem
 from wend.problems.scenarios import SEVEN_TYPES, make_problem
@@ -24,6 +25,8 @@ from wend.selection.evaluation import Portfolio, judge
 from wend.selection.features import problem_features
 
 QUALITY = ("completion_rate", "distance", "completion_ticks")
+JOB = "wend.experiments.papers.selection:portfolio"
+
 _TYPES = tuple(SEVEN_TYPES)
 
 
@@ -44,11 +47,9 @@ def selectors(job: Job) -> Row:
     """Judge the selector that is the job's algorithm on one split, trained with a share of the training part."""
     source, _, view = job["map"].rpartition("/")
     experiment, _, scale = source.rpartition("/")
-    data = load_portfolio(Path("results") / experiment, experiment, scale, view)
+    data = load_portfolio(Path("results") / experiment, scale, view)
     wanted: dict[str, Any] = job["parameters"]
-    found, count = judge(
-        data, job["algorithm"], wanted["split"], job["instance"], training=wanted.get("training", 1.0)
-    )
+    found, count = judge(data, job["algorithm"], wanted["split"], job["instance"], wanted.get("training", 1.0))
     return {
         "stopped_by": "done",
         "state_hash": hashlib.blake2b(repr(found).encode(), digest_size=16).hexdigest(),
@@ -60,18 +61,20 @@ def selectors(job: Job) -> Row:
 
 
 @lru_cache(maxsize=4)
-def load_portfolio(folder: Path, experiment: str, scale: str | None, view: str) -> Portfolio:
+def load_portfolio(folder: Path, scale: str | None, view: str) -> Portfolio:
     """The quality matrix in a results folder and the features of its problems, for one way to limit the runs.
 
     Without a scale it is the largest that is complete.
     """
-    spec = load_spec(experiment)
-    rows = Store(folder).rows()
+    store = Store(folder)
+    store.check()
+    spec, rows = recorded_spec(folder), store.rows()
     scales = [scale] if scale is not None else list(reversed(spec.scales))
     complete = [name for name in scales if all(job["id"] in rows for job in spec.jobs(name))]
     if not complete:
-        todo = f"no scale is complete: run `wend bench {experiment} --scale {scales[-1]}` first"
-        raise FormatError(folder, todo)
+        raise FormatError(folder, f"of no scale all results are there ({', '.join(scales)}): `wend bench` makes them")
+    if spec.job != JOB:
+        raise FormatError(folder, "these are results of another kind than those of selection/portfolio")
     jobs = [job for job in spec.jobs(complete[0]) if job["view"] == view]
     if not jobs:
         raise FormatError(folder, f"there are no runs of the view {view!r}; the views are {', '.join(spec.views)}")
