@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from wend.problems.scenarios import make_problem
     from wend.run import Limits, Run, solve
     from wend.search.astar import Path, shortest_path
+    from wend.search.rths import rths
     from wend.world.trace import Trace
     from wend.world.warming import warm_up
     from wend.world.world import World
@@ -45,6 +46,7 @@ _HOME = {
     "parameter": "wend.planners.base",
     "provable": "wend.planners.mapp.mapp",
     "register": "wend.planners.registry",
+    "rths": "wend.search.rths",
     "shortest_path": "wend.search.astar",
     "solve": "wend.run",
     "warm_up": "wend.world.warming",
@@ -72,6 +74,7 @@ __all__ = [
     "parameter",
     "provable",
     "register",
+    "rths",
     "shortest_path",
     "solve",
     "warm_up",

@@ -29,19 +29,27 @@ def whole(value: Any, name: str, *, low: int | None = None, high: int = WHOLE_MA
 
 
 def number(
-    value: Any, name: str, *, above: float | None = None, low: float | None = None, finite: bool = False
+    value: Any,
+    name: str,
+    *,
+    above: float | None = None,
+    low: float | None = None,
+    high: float = math.inf,
+    finite: bool = False,
 ) -> float:
-    """A number that is larger than `above` and at least `low`; infinity is one, unless it is to be finite."""
+    """A number larger than `above`, at least `low` and at most `high`; infinity is one, unless it is to be finite."""
     plain = _plain(value)
     try:
         parsed = math.nan if isinstance(plain, (bool, str, bytes)) else float(plain)
     except (TypeError, ValueError, OverflowError):
         parsed = math.nan
     too_large = finite and math.isinf(parsed)
-    if math.isnan(parsed) or too_large or (above is not None and parsed <= above) or (low is not None and parsed < low):
+    too_small = (above is not None and parsed <= above) or (low is not None and parsed < low)
+    if math.isnan(parsed) or too_large or too_small or parsed > high:
         bound = "" if above is None else f" above {above:g}"
+        most = "" if high == math.inf else f" up to {high:g}"
         kind = "a finite number" if finite else "a number"
-        raise _refused(name, kind + (bound if low is None else f" from {low:g}"), value)
+        raise _refused(name, kind + (bound if low is None else f" from {low:g}") + most, value)
     return parsed
 
 

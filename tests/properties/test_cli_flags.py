@@ -23,6 +23,9 @@ MAPS = ["a.map", "open:width=6,height=5", "open:width=0", "rooms:seed=-1", "open
 WORDS = {
     "solve": ["--scen", "--problem", "--mode", "--agents", "--algorithm", "--seed", "--time-limit", "--connectivity",
               "--corner-cutting", "--out", "--explain", "--json", "--noise", "--window", "--no-such", "--max-ticks"],
+    "rths": ["--start", "0,0", "--goal", "3,1", "--w", "--wc", "--b", "--lop", "--da", "--expendable", "--json"],
+    "select": ["--model", "--problem", "--agents", "--seed", "--scen", "--json"],
+    "train": ["selector", "--view", "--scale", "--splits", "--trees", "--out", "--json"],
     "check": ["--map", "--scen", "--connectivity", "--corner-cutting", "--json"],
     "export": ["--format", "--out", "--json"],
     "replay": ["--html", "--map", "--scen", "--connectivity", "--corner-cutting", "--json"],
@@ -41,8 +44,8 @@ def line(rng: np.random.Generator) -> list[str]:
     command = sorted(WORDS)[rng.integers(len(WORDS))]
     values = [NUMBERS, TEXTS, FILES, MAPS]
     words = [command]
-    if command in ("solve", "check", "export", "replay", "bench", "report", "verify") and rng.random() < 0.9:
-        words.append(str(rng.choice(MAPS if command == "solve" else FILES)))
+    if command not in ("maps", "algorithms", "data", "train", "version") and rng.random() < 0.9:
+        words.append(str(rng.choice(MAPS if command in ("solve", "rths", "select") else FILES)))
     for _ in range(rng.integers(0, 5)):
         words.append(str(rng.choice(WORDS[command])))
         if rng.random() < 0.7:

@@ -16,8 +16,8 @@ import wend
 # A file imports only from its own room and from rooms before it. This is the one place that says so.
 ROOMS = (
     "errors", "arguments", "journal", "files", "plugins", "kernel", "maps", "rules", "search", "problems", "planners",
-    "groups", "world", "metrics", "theme", "viewer", "run", "conformance", "interchange", "experiments", "cli",
-    "freezing",
+    "groups", "world", "metrics", "theme", "viewer", "run", "conformance", "interchange", "selection", "experiments",
+    "cli", "freezing",
 )  # fmt: skip
 
 SOURCE = Path(wend.__file__).parent

@@ -14,7 +14,23 @@ from typing import NoReturn
 
 import typer
 
-from wend.cli import algorithms, bench, check, data, export, maps, replay, report, solve, verify, version, warmup
+from wend.cli import (
+    algorithms,
+    bench,
+    check,
+    data,
+    export,
+    maps,
+    replay,
+    report,
+    rths,
+    select,
+    solve,
+    train,
+    verify,
+    version,
+    warmup,
+)
 from wend.cli.shared import FREE_WORDS, say, set_up_streams
 from wend.errors import WendError
 
@@ -28,12 +44,15 @@ app = typer.Typer(
     help="Move many units through a game map, in real time, without jams.",
 )
 app.command(context_settings=FREE_WORDS, epilog=solve.EPILOG)(solve.solve)
+app.command()(select.select)
+app.command()(rths.rths)
 app.command()(check.check)
 app.command()(export.export)
 app.command()(replay.replay)
 app.add_typer(bench.app, name="bench")
 app.command()(report.report)
 app.command()(verify.verify)
+app.add_typer(train.app, name="train")
 app.command()(algorithms.algorithms)
 app.command()(warmup.warmup)
 app.command()(version.version)

@@ -93,8 +93,8 @@ class Results:
             clock.cancel()
 
     def to_csv(self) -> str:
-        """All rows as CSV, with a header; what a row does not have is empty."""
-        table = self.database.table("results")
+        """All rows as CSV, with a header; what a row does not have is empty. Arrays are left out."""
+        table = self.database.sql("SELECT * EXCLUDE (data) FROM results")
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(table.columns)

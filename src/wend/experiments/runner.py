@@ -81,6 +81,7 @@ def run_experiment(
                 del recorded[job["id"]]
                 remade[job["algorithm"]] += 1
         pending = [job for job in jobs if job["id"] not in recorded or is_outdated(job, recorded[job["id"]].parameters)]
+        pending = list({job["id"]: job for job in pending}.values())    # two views may share a run
         tally = Tally(len(jobs), len(jobs) - len(pending), remade=remade, absent=tuple(sorted(absent)))
         if pending:
             record(store.folder, spec, jobs, scale=scale, workers=workers, cluster=cluster is not None)

@@ -20,8 +20,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from wend.errors import FormatError, ParameterError, VersionError
 from wend.files import UNPACKED_RATIO, parse_json, read_bytes, replacing, to_json
@@ -34,7 +36,7 @@ _FOREIGN_BYTES = 2**26          # of the results of others, at most, ...
 _FOREIGN_ROWS = 2**20           # ... and their rows
 _MEMORY_BYTES = 400 * 2**20     # that a query may take; more if the files are large
 _REMEDY = "remove it and run again"
-_SQL_TYPES = {pa.string(): "VARCHAR", pa.int64(): "BIGINT", pa.float64(): "DOUBLE"}
+_SQL_TYPES = {pa.string(): "VARCHAR", pa.int64(): "BIGINT", pa.float64(): "DOUBLE", pa.binary(): "BLOB"}
 
 Row = dict[str, Any]
 
@@ -64,8 +66,9 @@ COLUMNS = {
     "python": pa.string(),
     "schema": pa.int64(),
     "source": pa.string(),          # a hash of the planner's source, null if the planner is Wend's own
+    "data": pa.binary(),            # an array that a job function of the spec's own keeps (`packed`), null otherwise
 }
-_LATER = ("source",)                # columns that older rows of the same schema lack
+_LATER = ("source", "data")                # columns that older rows of the same schema lack
 
 
 class MadeWith(NamedTuple):
@@ -198,8 +201,7 @@ class Store:
                 "CREATE OR REPLACE TABLE results AS SELECT * FROM read_parquet(?, union_by_name=true) LIMIT ?",
                 [[str(file) for file in files], most],
             )
-            for name in _LATER:
-                database.execute(f"ALTER TABLE results ADD COLUMN IF NOT EXISTS {name} {_SQL_TYPES[COLUMNS[name]]}")
+            _add_later(database, "results")
             found = database.execute("SELECT column_name, column_type FROM (DESCRIBE results)").fetchall()
             ids = [name for (name,) in database.execute("SELECT id FROM results").fetchall()]
         except duckdb.Error as error:
@@ -220,9 +222,32 @@ class Store:
                     "CREATE OR REPLACE TABLE foreign_results AS SELECT * FROM read_parquet(?) LIMIT ?",
                     [str(self._foreign), _FOREIGN_ROWS],
                 )
+                _add_later(database, "foreign_results")
                 found = database.execute("SELECT column_name, column_type FROM (DESCRIBE foreign_results)").fetchall()
         if not _is_of_results(dict(found)):
             raise FormatError(self._foreign, "damaged: remove it, and add the results of others again")
+
+
+def packed(array: NDArray[Any]) -> bytes:
+    """An array of numbers as the column `data` holds it."""
+    buffer = io.BytesIO()
+    np.lib.format.write_array(buffer, array, allow_pickle=False)
+    return buffer.getvalue()
+
+
+def unpacked(data: bytes | None, source: str | Path) -> NDArray[Any]:
+    """The array of a row's column `data`; a FormatError that names the source if there is none."""
+    try:
+        found: NDArray[Any] = np.lib.format.read_array(io.BytesIO(data or b""), allow_pickle=False)
+    except (ValueError, EOFError, OSError, SyntaxError, TypeError, MemoryError) as error:
+        raise FormatError(source, f"a result holds no array: {_REMEDY} ({error})") from None
+    return found
+
+
+def _add_later(database: duckdb.DuckDBPyConnection, table: str) -> None:
+    """Give a table the columns that older files of the same schema lack."""
+    for name in _LATER:
+        database.execute(f"ALTER TABLE {table} ADD COLUMN IF NOT EXISTS {name} {_SQL_TYPES[COLUMNS[name]]}")
 
 
 def _by_id(table: duckdb.DuckDBPyRelation) -> dict[str, Row]:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Annotated, NamedTuple, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wend.errors import NoPathError
 from wend.kernel import FOUND, OUT_OF_BUDGET, UNREACHABLE, jit, scramble
@@ -206,6 +207,18 @@ class Path(Sequence[Point]):
 _kept = threading.local()       # the last workspace of each thread: setting one up costs more than a short search
 
 
+def shortest_steps(grid: Grid, start: int, goal: int) -> tuple[NDArray[np.uint8], int]:
+    """The directions of a shortest path between two cells that a path joins, and how many nodes were expanded."""
+    search: Search | None = getattr(_kept, "search", None)
+    if search is None or search.mark.size != grid.size:
+        search = _kept.search = make_search(grid.size)
+    begin(grid.tables, search, start, goal, 0, 0)
+    run(grid.tables, search, NO_LIMIT)
+    steps = np.empty(path_length(grid.tables, search), dtype=np.uint8)
+    write_steps(grid.tables, search, steps.size, steps)
+    return steps, int(search.job[0].expanded)
+
+
 def shortest_path(grid: Grid, start: Point, goal: Point) -> Path:
     """A shortest path between two places, found by A*.
 
@@ -216,17 +229,11 @@ def shortest_path(grid: Grid, start: Point, goal: Point) -> Path:
     first, last = grid.free_cell(start), grid.free_cell(goal)
     if grid.component[first] != grid.component[last]:
         raise NoPathError(f"no path joins ({start[0]}, {start[1]}) and ({goal[0]}, {goal[1]})")
-    search: Search | None = getattr(_kept, "search", None)
-    if search is None or search.mark.size != grid.size:
-        search = _kept.search = make_search(grid.size)
-    begin(grid.tables, search, first, last, 0, 0)
-    run(grid.tables, search, NO_LIMIT)
-    steps = np.empty(path_length(grid.tables, search), dtype=np.uint8)
-    write_steps(grid.tables, search, steps.size, steps)
+    steps, expanded = shortest_steps(grid, first, last)
     x, y = grid.xy(first)
     points = [(x, y)]
     for d in steps.tolist():
         x += DX[d]
         y += DY[d]
         points.append((x, y))
-    return Path(tuple(points), int(search.job[0].expanded))
+    return Path(tuple(points), expanded)
