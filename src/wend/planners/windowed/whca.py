@@ -342,7 +342,7 @@ def make_tick(setting, tick, steps, limit, next_cell, waits_for):
                 return answer
         counts.stage = _REFINE
         if with_budget:
-            answer = refine_phase(setting)
+            answer = refine_phase(setting, False)
             if answer != _DONE:
                 return answer
     if with_budget:
@@ -354,6 +354,13 @@ def make_tick(setting, tick, steps, limit, next_cell, waits_for):
     counts.stopped += grant(setting.agents, setting.occupant, wanted, setting.guard, next_cell, waits_for)
     counts.stage = _BEGIN
     return _DONE
+
+
+@jit
+def think_ahead(setting, limit):
+    """Find distances within `limit` expansions: 0, or why it stopped. Mutates: setting.scene.reverse, courses."""
+    allow(setting.scene.reverse.allowance, limit)
+    return refine_phase(setting, True)
 
 
 @dataclass
@@ -419,6 +426,19 @@ class Windowed(Planner):
                 self._distances.grow()
                 self._rough.grow()
             limit = budget.slice()
+
+    def think(self, budget: Budget) -> None:
+        """Find the distances to goals; plans depend on where the others are, and are made in their tick."""
+        if self.abstraction:
+            self._abstract.look_up(self.state, self._plans.row, budget)
+            return
+        allowance, answer = self._distances.reverse.allowance, OUT_OF_BUDGET
+        while answer != _DONE and (limit := budget.slice()):
+            before = spent(allowance)
+            answer = think_ahead(self._setting(), limit)
+            budget.spend(spent(allowance) - before)
+            if answer == OUT_OF_SPACE:
+                self._distances.grow()
 
     def _setting(self) -> Setting:
         tables, distances, plans, rough = self.state.grid.tables, self._distances, self._plans, self._rough
