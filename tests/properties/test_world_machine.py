@@ -227,6 +227,20 @@ class WorldMachine(RuleBasedStateMachine):
             self.world.tick(budget=budget if budget is None or not wrap else np.int32(budget))
             self.announced.clear()
 
+    @rule(budget=st.none() | st.integers(1, 60))
+    def think(self, budget) -> None:
+        """Nothing is changed but what the planner knows, and the record of it."""
+        before, spent = self.fingerprint(), self.world.expansions
+        thought = self.world.think(budget=budget)
+        assert 0 <= thought <= (budget or thought)
+        assert self.world.expansions == spent + thought
+        after = self.fingerprint()
+        noted = {0, 4, 9}                                       # hash, expansions, number of events
+        assert [v for k, v in enumerate(after) if k not in noted] == [
+            v for k, v in enumerate(before) if k not in noted
+        ]
+        assert (after[9] - before[9], after[0] != before[0]) == (thought > 0, thought > 0)
+
     @rule(data=st.data(), spot=spots)
     def fail(self, data, spot) -> None:
         """A call that is refused changes nothing."""
@@ -243,6 +257,7 @@ class WorldMachine(RuleBasedStateMachine):
             lambda: world.pin(agent, "no"), lambda: world.pin(no_agent), lambda: world.move(no_agent, place),
             lambda: world.move(agent, no_place), lambda: world.block([place, no_place]),
             lambda: world.block([place, world.position(agent)]), lambda: world.unblock([place, no_place]),
+            lambda: world.think(budget=0), lambda: world.think(budget_ms=-1),
             lambda: world.tick(budget=0), lambda: world.tick(budget=1.5), lambda: world.tick(budget_ms=math.nan),
         ]  # fmt: skip
         call, before = data.draw(st.sampled_from(calls)), self.fingerprint()
@@ -259,7 +274,7 @@ class WorldMachine(RuleBasedStateMachine):
         A tick that did not happen leaves everything as it was.
         """
         world, place = self.world, self.place(spot)
-        calls: list[Any] = [world.tick, world.tick, world.tick, lambda: world.unblock([place])]
+        calls: list[Any] = [world.tick, world.tick, world.tick, world.think, lambda: world.unblock([place])]
         if self.vacant(place):
             calls.append(lambda: world.block([place]))
         if self.there:

@@ -71,6 +71,11 @@ class Proposal(NamedTuple):
     waits_for: np.ndarray   # int32[agents]  the agent that is in its way, or NO_AGENT
 
 
+def all_stay(state: State) -> Proposal:
+    """What a proposal comes filled with, as long as the program has announced no move."""
+    return Proposal(state.agents.cell.copy(), np.full(state.agents.cell.size, NO_AGENT, np.int32))
+
+
 class Moment(NamedTuple):
     """One tick as kernels see it: the state, and the proposal that they fill in."""
 
@@ -251,6 +256,12 @@ class Planner(ABC):
     @abstractmethod
     def plan(self, proposal: Proposal, budget: Budget) -> None:
         """Fill in the next cell of every controlled agent, within the budget. Called once per tick."""
+
+    def think(self, budget: Budget) -> None:
+        """Search ahead for the next call of `plan`, within the budget. Called between two ticks, any number of times.
+
+        A planner without a search that it could make beforehand does nothing, and spends nothing.
+        """
 
     def is_improving(self) -> bool:
         """Whether `plan` is at work, has an answer already, and looks for a better one.

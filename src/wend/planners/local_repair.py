@@ -42,7 +42,7 @@ from wend.kernel import FOUND, NO_AGENT, NO_CELL, OUT_OF_BUDGET, OUT_OF_SPACE, U
 from wend.kernel.allowance import allow, spent
 from wend.kernel.arrays import ahead, allocate, grown, int32, record
 from wend.kernel.compiling import prepared
-from wend.planners.base import Budget, Intent, Moment, Planner, Proposal, State, moment_of, parameter
+from wend.planners.base import Budget, Intent, Moment, Planner, Proposal, State, all_stay, moment_of, parameter
 from wend.planners.waiting import agent_ahead, is_away
 from wend.search.astar import NO_LIMIT, forbid
 from wend.search.paths import Paths, cells_ahead, direction, drop_cut_paths, make_paths, take_move, with_space
@@ -296,6 +296,9 @@ class LocalRepair(Planner):
         move(moment, self._repairs)
         self._is_prepared = True
         self._waits_for = proposal.waits_for
+
+    def think(self, budget: Budget) -> None:
+        self._search(moment_of(self.state, all_stay(self.state)), budget)
 
     def _search(self, moment: Moment, budget: Budget) -> bool:
         """Search what agents need, within the budget; return whether all of them had their turn."""

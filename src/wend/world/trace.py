@@ -73,6 +73,7 @@ EVENTS = {
     "pinned": ("`pinned` bool", "other agents may no longer push it off its goal, or may again"),
     "blocked": ("`cells` list of [x, y]", "these cells became walls"),
     "unblocked": ("`cells` list of [x, y]", "these cells became free"),
+    "thought": ("`expansions` int", "the planner searched ahead, and expanded so many nodes (since 1.2)"),
 }
 
 

@@ -86,6 +86,7 @@ def _play(planner: Planner) -> None:
     tower = world.add((2, 8), pinned=True)
     enemy = world.add((20, 9), controlled=False)
     world.move(enemy, (20, 10))
+    world.think(budget=10)
     world.tick(budget=50)                                           # suspended searches
     world.tick(budget_ms=0.5)
     world.order_group(units, (18, 5))

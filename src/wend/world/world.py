@@ -314,6 +314,23 @@ class World(Outlook):
             journal.settle()
         self._listeners.tell(self._events)
 
+    def think(self, *, budget: int | None = None, budget_ms: float | None = None) -> int:
+        """Let the planner search ahead, and move nothing; return how many nodes it expanded.
+
+        What it finds, later ticks need not search: a game that moves its units five times a second can search in every
+        frame. Budgets are as in `tick`. 0 says that there is nothing to search now, or nothing that this planner could
+        search before its tick.
+        """
+        with self._calls, self._calls.journal as journal:
+            allowance = Budget(expansions=budget, milliseconds=budget_ms)
+            self._liaison.rejoin()
+            self._liaison.tell(self.planner.think, allowance)
+            if allowance.spent:
+                journal.keep_attribute(self, "expansions")
+                self.expansions += allowance.spent
+                self._note("thought", expansions=allowance.spent)
+            return allowance.spent
+
     def run(
         self,
         *,

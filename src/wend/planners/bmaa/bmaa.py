@@ -51,7 +51,7 @@ from numpy.typing import NDArray
 from wend.kernel import NO_AGENT, NO_CELL, jit
 from wend.kernel.arrays import ahead, allocate, grown
 from wend.maps.terrain import GridTables
-from wend.planners.base import Budget, Intent, Overlay, Planner, Proposal, State, parameter
+from wend.planners.base import Budget, Intent, Overlay, Planner, Proposal, State, all_stay, parameter
 from wend.planners.bmaa.search_phase import Pace, Prefixes, Searches, Standing
 from wend.planners.bmaa.surge import MakingWay, describe_roaming
 from wend.search.beliefs import Beliefs
@@ -193,13 +193,8 @@ class Bmaa(Planner):
 
     def plan(self, proposal: Proposal, budget: Budget) -> None:
         state, prefixes = self.state, self._prefixes
-        tables = self._streets()
-        if self._is_edited:
-            self._is_edited = False
-            drop_cut_prefixes(tables, state.agents, prefixes)
         self._waits_for = proposal.waits_for
-        begin_tick(state.agents, self._standing, proposal.next_cell)
-        self._searches.run(tables, state, prefixes, self._standing, self._beliefs, proposal, budget)
+        self._search(proposal, budget)
         if self.make_way:
             self._making_way.run(prefixes, self._learned, proposal)
         else:
@@ -207,6 +202,18 @@ class Bmaa(Planner):
                 state.grid.tables, state.agents, prefixes, self._standing, self.push, self.replan_when_blocked,
                 proposal.next_cell, proposal.waits_for,
             )  # fmt: skip
+
+    def think(self, budget: Budget) -> None:
+        self._search(all_stay(self.state), budget)
+
+    def _search(self, proposal: Proposal, budget: Budget) -> None:
+        """Let agents that need a path search, as far as the budget goes."""
+        state, tables = self.state, self._streets()
+        if self._is_edited:
+            self._is_edited = False
+            drop_cut_prefixes(tables, state.agents, self._prefixes)
+        begin_tick(state.agents, self._standing, proposal.next_cell)
+        self._searches.run(tables, state, self._prefixes, self._standing, self._beliefs, proposal, budget)
 
     def _streets(self) -> GridTables:
         """The moves that searches may make."""

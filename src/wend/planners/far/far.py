@@ -195,6 +195,9 @@ class Far(Planner):
         make_moves(moment, self._traffic)
         self._waits_for = proposal.waits_for
 
+    def think(self, budget: Budget) -> None:
+        self._search(budget)
+
     def _search(self, budget: Budget) -> None:
         """Search what agents need, within the budget."""
         agents, streets, allowance = self.state.agents, self._streets(), self._traffic.turns.allowance

@@ -155,12 +155,19 @@ class Pibt(Planner):
         self._waits_for = proposal.waits_for
         order, lot = self._order(), int(scramble(self.seed ^ int(scramble(self.state.tick))))
         carry_on(self._distances.known.reverse)
-        while self._run(budget, find_distances, self._scene(lot), order, budget.slice(), budget.is_limited) != 0:
-            if budget.slice() == 0:
-                break
+        self._find_distances(order, budget)
         while self._run(budget, decide_all, self._scene(lot), self._decisions, order, budget.slice(), *proposal) != 0:
             pass
         self._is_prepared = True
+
+    def think(self, budget: Budget) -> None:
+        self._find_distances(self._order(), budget)
+
+    def _find_distances(self, order: NDArray[np.int32], budget: Budget) -> None:
+        """Search for the distances around these agents, within the budget."""
+        while self._run(budget, find_distances, self._scene(0), order, budget.slice(), budget.is_limited) != 0:
+            if budget.slice() == 0:
+                break
 
     def _run(self, budget: Budget, kernel: Callable[..., Any], *given: Any) -> int:
         """Call a kernel, report what it expanded, and make space if it asks for some; return its answer."""

@@ -178,19 +178,21 @@ def learn_phase(setting):
 
 
 @jit
-def refine_phase(setting):
+def refine_phase(setting, also_others):
     """Find the distances of rough agents to their goals, by turns; answer 0, or why it stopped.
 
-    Mutates: setting.scene.reverse, courses.
+    With `also_others`, those of all agents that are not home. Mutates: setting.scene.reverse, courses.
     """
     agents, courses = setting.agents, setting.courses
     counts, count = courses.counts[0], agents.cell.size
     begun = counts.refined
     for k in range(count):
         agent = (begun + k) % count
-        if not courses.is_rough[agent]:
+        cell = agents.cell[agent]
+        is_away = cell != NO_CELL and cell != agents.goal[agent] and agents.controlled[agent]
+        if not courses.is_rough[agent] and not (also_others and is_away):
             continue
-        answer = distance(setting.tables, setting.scene.reverse, setting.search_of[agent], agents.cell[agent])
+        answer = distance(setting.tables, setting.scene.reverse, setting.search_of[agent], cell)
         if answer == OUT_OF_BUDGET or answer == OUT_OF_SPACE:
             counts.refined = agent
             return answer

@@ -334,7 +334,7 @@ def make_tick_with_rough_steps(setting, tick, steps, limit, next_cell, waits_for
     if limit > 0:
         answer = _plan(setting, limit)
         if answer == DONE:
-            answer = refine_phase(setting)
+            answer = refine_phase(setting, False)
         if answer != DONE:
             return answer
     if learn_phase(setting) == OUT_OF_SPACE:
@@ -342,6 +342,13 @@ def make_tick_with_rough_steps(setting, tick, steps, limit, next_cell, waits_for
     step_phase(setting)
     _finish(setting, next_cell, waits_for)
     return DONE
+
+
+@jit
+def think_ahead(setting, limit):
+    """Find distances within `limit` expansions: DONE, or why it stopped. Mutates: setting.scene.reverse, courses."""
+    allow(setting.scene.reverse.allowance, limit)
+    return refine_phase(setting, True)
 
 
 TICKS = (make_tick, make_tick_with_rough_steps)     # by whether agents make rough steps

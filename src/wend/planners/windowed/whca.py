@@ -47,7 +47,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from wend.kernel import NO_AGENT, OUT_OF_SPACE
+from wend.kernel import NO_AGENT, OUT_OF_BUDGET, OUT_OF_SPACE
 from wend.kernel.allowance import spent
 from wend.kernel.arrays import ahead, allocate, grown
 from wend.kernel.compiling import prepared
@@ -65,7 +65,7 @@ from wend.planners.windowed.plans import (
     recall_cut_plans,
 )
 from wend.planners.windowed.rough import RoughSteps
-from wend.planners.windowed.ticks import DONE, TICKS
+from wend.planners.windowed.ticks import DONE, TICKS, think_ahead
 from wend.search import reservations, space_time
 from wend.search.execution import make_guard
 from wend.search.pibt import Decisions
@@ -136,6 +136,19 @@ class Windowed(Planner):
                 self._distances.grow()
                 self._rough.grow()
             limit = budget.slice()
+
+    def think(self, budget: Budget) -> None:
+        """Find the distances to goals; plans depend on where the others are, and are made in their tick."""
+        if self.abstraction:
+            self._abstract.look_up(self.state, self._plans.row, budget)
+            return
+        allowance, answer = self._distances.reverse.allowance, OUT_OF_BUDGET
+        while answer != DONE and (limit := budget.slice()):
+            before = spent(allowance)
+            answer = think_ahead(self._setting(), limit)
+            budget.spend(spent(allowance) - before)
+            if answer == OUT_OF_SPACE:
+                self._distances.grow()
 
     def _setting(self) -> Setting:
         tables, distances, plans, rough = self.state.grid.tables, self._distances, self._plans, self._rough
