@@ -15,7 +15,7 @@ budget, agents do not wait for it. Until it has come to them they are *rough*, a
 The same steps are made by agents that know their distances and whose turn to plan does not come in time, down these
 distances.
 
-Up to half of a tick's budget, and `MOST` at the most, goes into lookaheads, by turns. What plans leave of the rest
+Up to 7/8 of a tick's budget, and `MOST` at the most, goes into lookaheads, by turns. What plans leave of the rest
 goes into the backward searches, by turns as well; an agent that one of them has reached plans in windows from then on.
 Without a budget nothing of all this happens: all distances are known at once.
 """
@@ -385,10 +385,10 @@ class RoughSteps:
         self._beliefs.drop(agent)
 
     def look_ahead(self, state: State, budget: Budget) -> None:
-        """Begin a tick with a budget: let rough agents that need a path look ahead, for up to half of it."""
+        """Begin a tick with a budget: let rough agents that need a path look ahead, for most of it."""
         self.courses.counts["with_budget"] = True
         follow_paths(state.agents, self.courses)
-        limit = min(budget.slice() // 2, MOST)
+        limit = min(budget.slice() * 7 // 8, MOST)
         made = OUT_OF_SPACE
         while made == OUT_OF_SPACE:
             around = Surroundings(state.grid.tables, self.learned, state.occupant, 0)
