@@ -30,6 +30,9 @@ from wend.interchange.formats import WRITERS, read_plan, write_plan
 from wend.interchange.plan import check_plan
 from wend.maps import data as data_folder
 from wend.maps.movingai import parse_map, parse_scen
+from wend.selection.evaluation import Portfolio
+from wend.selection.features import FEATURES
+from wend.selection.selector import Selector, train_selector
 from wend.viewer.replay import write_replay
 from wend.world.referee import judge_trace
 
@@ -382,9 +385,28 @@ class JsonFiles:
         json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
 
 
+class SelectorFiles:
+    """Selectors, and what they choose."""
+
+    def __init__(self, folder: Path) -> None:
+        rng = np.random.default_rng(0)
+        features, quality = rng.random((12, len(FEATURES))), rng.random((12, 2, 3))
+        names = tuple(map(str, range(12)))
+        data = Portfolio(("a", "b"), names, names, names, features, quality)
+        train_selector(data, trees=2).save(folder / "whole.npz")
+        self.entries, self.features = entries_of(folder / "whole.npz"), features[0]
+        self.path = folder / "fuzz.npz"
+
+    def mutated(self, rng: np.random.Generator) -> bytes:
+        return mutated_zip(self.entries, rng)
+
+    def read(self) -> None:
+        Selector.load(self.path).choose_by(self.features)
+
+
 READERS = {
     TraceFiles: 0.4, PlanFiles: 0.2, ForeignFiles: 0.05, SpecFiles: 0.05, ResultFiles: 0.02, DataZips: 0.08,
-    JsonFiles: 0.2,
+    JsonFiles: 0.2, SelectorFiles: 0.1,
 }  # fmt: skip
 
 

@@ -69,7 +69,8 @@ def problems_of(grid: Grid, job: Job) -> list[tuple[Point, Point]]:
     """The job's starts and goals: its part of a scenario, or random pairs of the largest component that differ."""
     count = job["parameters"]["problems"]
     if job["scen"]:
-        rows = load_scenario(job["scen"]).rows[count * job["instance"] :][:count]
+        rows = load_scenario(job["scen"]).rows
+        rows = rows[job["instance"] :: -(-len(rows) // count)]      # every so many-th: short and long ones in each part
         if not rows:
             raise ParameterError(f"{job['scen']} has no problems for the instance {job['instance']}")
         return [(row.start, row.goal) for row in rows]

@@ -1,0 +1,120 @@
+"""From runs of two planners to a selector, and from a selector to a choice."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from wend.experiments.papers import selection
+from wend.selection.evaluation import Portfolio
+from wend.selection.features import FEATURES
+from wend.selection.selector import Selector, train_selector
+
+SPEC = """
+title = "A test"
+job = "wend.experiments.papers.selection:portfolio"
+metrics = ["completion_rate", "distance", "completion_ticks"]
+[views.E]
+title = "expansions"
+[views.E.limits_of]
+lra = { expansions = 4000 }
+[views.T]
+title = "ticks"
+limits = { max_ticks = 30 }
+[scales.quick]
+maps = ["random:width=20,height=20,seed={0..1}"]
+agents = [12]
+instances = 7
+[[algorithms]]
+name = "lra"
+label = "LRA*"
+[[algorithms]]
+name = "pibt"
+label = "PIBT"
+"""
+SELECTORS = """
+title = "A test"
+job = "wend.experiments.papers.selection:selectors"
+metrics = ["completion", "distance", "time", "accuracy", "regret", "gap_closed", "trained"]
+[measures]
+completion = { help = "" }
+distance = { help = "" }
+time = { help = "" }
+accuracy = { help = "" }
+regret = { help = "" }
+gap_closed = { help = "" }
+trained = { help = "" }
+[scales.quick]
+maps = ["t/portfolio/quick/E", "t/portfolio/quick/T"]
+agents = [1]
+instances = 2
+[[algorithms]]
+name = "trees"
+label = "trees"
+parameters = { split = "random" }
+[[algorithms]]
+name = "trees"
+label = "trees, half"
+parameters = { split = "by-map", training = 0.5 }
+[[algorithms]]
+name = "perfect"
+label = "perfect"
+parameters = { split = "random" }
+"""
+
+
+@pytest.fixture
+def model(tmp_path):
+    """A selector that was trained on made-up numbers."""
+    rng = np.random.default_rng(0)
+    names = tuple(map(str, range(30)))
+    data = Portfolio(("whca", "far"), names, names, names, rng.random((30, len(FEATURES))), rng.random((30, 2, 3)))
+    train_selector(data, trees=3).save(tmp_path / "selector.npz")
+    return tmp_path / "selector.npz"
+
+
+def test_a_choice_in_words_and_as_json(wend, model) -> None:
+    words = ["select", "arena:seed=1", "--problem", "swap-sides", "--agents", "40", "--model", model]
+    told = wend(*words, "--json")
+    assert told.code == 0
+    assert told.json["algorithm"] == max(told.json["expected"], key=told.json["expected"].get)
+    assert set(told.json["expected"]) == {"whca", "far"}
+    said = wend(*words)
+    assert f"run {told.json['algorithm']}\n" in said.out
+    assert all(reason in said.out for reason in told.json["reasons"])
+
+
+@pytest.mark.parametrize("damage", ["missing", "cut", "foreign", "folder"])
+def test_a_file_that_is_no_selector_is_named(wend, model, damage, tmp_path) -> None:
+    path = tmp_path / "m.npz"
+    if damage == "cut":
+        path.write_bytes(model.read_bytes()[:-40])
+    elif damage == "foreign":
+        np.savez(path, a=np.ones(3))
+    elif damage == "folder":
+        path.mkdir()
+    answer = wend("select", "open:", "--model", path)
+    assert answer.code == 2
+    assert "m.npz" in answer.err
+    assert "Traceback" not in answer.err
+
+
+def test_runs_become_a_selector_and_a_report(wend, tmp_path) -> None:
+    (tmp_path / "experiments" / "t").mkdir(parents=True)
+    (tmp_path / "experiments" / "t" / "portfolio.toml").write_text(SPEC)
+    (tmp_path / "experiments" / "t" / "selectors.toml").write_text(SELECTORS)
+    assert wend("bench", "t/portfolio", "--allow-code").code == 0
+    data = selection.load_portfolio(tmp_path / "results" / "t" / "portfolio", None, "E")
+    assert data.algorithms == ("LRA*", "PIBT")
+    assert (len(data.names), set(data.types)) == (14, set(selection._TYPES))
+    assert np.isfinite(data.quality).all()
+    answer = wend("train", "selector", "results/t/portfolio", "--splits", "2", "--trees", "5", "--json")
+    assert answer.code == 0
+    assert (answer.json["problems"], answer.json["maps"]) == (14, 2)
+    best = {each["selector"]: each["completion"] for each in answer.json["scores"] if each["training"] == 1}
+    assert best["worst"] <= best["trees"] <= best["perfect"]
+    assert Selector.load("selector.npz").about["view"] == "E"
+    assert "gap closed" in wend("train", "selector", "results/t/portfolio", "--splits", "1", "--view", "T").out
+    assert "views are E, T" in wend("train", "selector", "results/t/portfolio", "--view", "X").err
+    assert wend("bench", "t/selectors", "--allow-code").code == 0
+    assert "another kind" in wend("train", "selector", "results/t/selectors").err
