@@ -22,14 +22,14 @@ NAMES = (
     "astar", "kernel_flag", "startup", "idle_world", "load_map", "edits", "runner", "cooperative", "growth",
     "first_step", "real_time", "marker", "mapp",
 )  # fmt: skip
-ON_REQUEST = ("cold", "completion", "soak")     # they take minutes
+ON_REQUEST = ("cold", "completion", "soak", "game")     # they take minutes
 HELP = f"Benchmarks to run: {', '.join(NAMES + ON_REQUEST)}. Default: all but {', '.join(ON_REQUEST)}."
 
 
 def main(
     names: Annotated[list[str] | None, typer.Argument(help=HELP)] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
-    ticks: Annotated[int | None, typer.Option(help="Ticks to run `soak` for.", min=1)] = None,
+    ticks: Annotated[int | None, typer.Option(help="Ticks to run `soak` and `game` for.", min=1)] = None,
 ) -> None:
     """Measure speed, compared with baselines in the same run."""
     for name in names or ():
@@ -39,7 +39,7 @@ def main(
     results: dict[str, list[Row]] = {}
     for name in names or NAMES:
         print(f"{name} ...", file=sys.stderr)
-        options = {"ticks": ticks} if name == "soak" and ticks is not None else {}
+        options = {"ticks": ticks} if name in ("soak", "game") and ticks is not None else {}
         results[name] = importlib.import_module(f"benchmarks.{name}").run(**options)
     about = {
         "wend": __version__,
