@@ -21,17 +21,16 @@ from wend.errors import UnknownNameError
 
 NAMES = (
     "astar", "kernel_flag", "startup", "idle_world", "load_map", "edits", "runner", "cooperative", "growth",
-    "first_step", "real_time", "marker", "mapp", "rths",
-    "select",
+    "first_step", "real_time", "marker", "mapp", "rths", "select",
 )  # fmt: skip
-ON_REQUEST = ("cold", "completion", "peers", "soak")     # they take minutes
+ON_REQUEST = ("cold", "completion", "peers", "soak", "game")     # they take minutes
 HELP = f"Benchmarks to run: {', '.join(NAMES + ON_REQUEST)}. Default: all but {', '.join(ON_REQUEST)}."
 
 
 def main(
     names: Annotated[list[str] | None, typer.Argument(help=HELP)] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
-    ticks: Annotated[int | None, typer.Option(help="Ticks to run `soak` for.", min=1)] = None,
+    ticks: Annotated[int | None, typer.Option(help="Ticks to run `soak` and `game` for.", min=1)] = None,
     peers: Annotated[Path | None, typer.Option(help="Results of other solvers, for `peers`.", exists=True)] = None,
 ) -> None:
     """Measure speed, compared with baselines in the same run."""
@@ -39,7 +38,7 @@ def main(
         if name not in NAMES + ON_REQUEST:
             print(f"benchmarks: {UnknownNameError('benchmark', name, NAMES + ON_REQUEST)}", file=sys.stderr)
             raise typer.Exit(2)
-    given: dict[str, dict[str, object]] = {"soak": {"ticks": ticks}, "peers": {"peers": peers}}
+    given: dict[str, dict[str, object]] = {"soak": {"ticks": ticks}, "game": {"ticks": ticks}, "peers": {"peers": peers}}
     results: dict[str, list[Row]] = {}
     for name in names or NAMES:
         print(f"{name} ...", file=sys.stderr)

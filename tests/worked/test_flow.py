@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 from wend import Grid
-from wend.search.flow import GLOBAL, LOCAL, Flow, annotate, make_annotation
+from wend.search.flow import GLOBAL, LOCAL, Flow, annotate_on, make_annotation
 
 DIAGONALS = {4: (1, -1), 5: (1, 1), 6: (-1, 1), 7: (-1, -1)}
 
 
 def annotated(grid: Grid) -> tuple[np.ndarray, dict[str, int]]:
     """The moves of the global annotation, and how much each rule had to do."""
-    moves, work = np.zeros(grid.size, np.uint8), make_annotation(grid.size)
-    annotate(grid.tables, grid.passable.ravel(), work, moves)
-    return moves, {name: int(work.counts[0][name]) for name in work.counts.dtype.names}
+    work = make_annotation(grid.size)
+    assert annotate_on(grid.tables, grid.passable.ravel(), work, 2**62)
+    return work.moves, {name: int(work.counts[0][name]) for name in work.counts.dtype.names}
 
 
 def two_way_streets(grid: Grid, moves: np.ndarray) -> tuple[int, int]:

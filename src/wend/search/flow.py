@@ -22,7 +22,8 @@ Deviations and open points
 - A diagonal of R3 has both cells beside it free, whatever the grid's rules; a 4-connected grid has none, and R4 does
   the work. Where corners may be cut, a diagonal between two walls may be the only way, and stays two-way.
 - The paper computes annotations cell by cell when first needed. R4 looks at the whole map, so `global` is computed
-  whole, on first use and on the first use after an edit; `local` is computed whole once, and then around edits.
+  whole, and again after an edit: in pieces, one per tick (`Flow.advance`). Until it is whole, all legal moves are
+  allowed around the edit, and a goal may be out of reach. `local` is computed whole once, and then around edits.
 """
 
 from __future__ import annotations
@@ -34,10 +35,10 @@ from numpy.typing import NDArray
 
 from wend.errors import ParameterError
 from wend.kernel import jit
-from wend.kernel.arrays import allocate, flags, int32, record
+from wend.kernel.arrays import allocate, flags, int32, record, uint8
 from wend.maps.grid import Grid
 from wend.maps.terrain import GridTables
-from wend.search.strong_components import StrongComponents, label_strong_components
+from wend.search.strong_components import StrongComponents, begin_labelling, label_on, label_strong_components
 
 GLOBAL = "global"
 LOCAL = "local"
@@ -45,13 +46,21 @@ LOCAL = "local"
 _NORTH, _EAST, _SOUTH, _WEST = 1, 2, 4, 8       # bits of the neighbour table
 _STREETS = 15                                   # the four of them
 
+_STEPS_PER_TICK = 65_536        # cells that are looked at: about 1 ms; enough for a map of 104 x 104 cells in one tick
+_NO_LIMIT = 2**62
+
+# What an annotation under way does next, cell by cell
+_FIND_CORRIDORS, _LAY_STREETS, _JOIN_ENDS, _LIST_MOVES, _LABEL, _RECONNECT, _WHOLE = 0, 1, 2, 3, 4, 5, 6
+
 
 class Annotation(NamedTuple):
-    """Scratch of the global annotation, and what each of its rules had to do."""
+    """A global annotation under way, and what each of its rules had to do."""
+
+    moves: Annotated[np.ndarray, uint8("cells")]        # the table so far
 
     is_corridor: Annotated[np.ndarray, flags("cells")]
     begin: Annotated[np.ndarray, int32("bounds")]       # the moves as a graph: those of a cell lead to
-    target: Annotated[np.ndarray, int32("moves")]       # ... target[begin[cell] : begin[cell + 1]]
+    target: Annotated[np.ndarray, int32("edges")]       # ... target[begin[cell] : begin[cell + 1]]
     found: StrongComponents
     counts: Annotated[
         np.ndarray,
@@ -62,11 +71,12 @@ class Annotation(NamedTuple):
             "directions_added",     # by rule R4
         ),
     ]
+    progress: Annotated[np.ndarray, record("stage", "cell", "listed")]      # what is done next, where; moves listed
 
 
 def make_annotation(cells: int) -> Annotation:
-    """Scratch for a map of so many cells."""
-    return allocate(Annotation, cells=cells, bounds=cells + 1, moves=8 * cells, nodes=cells)
+    """An annotation of a map of so many cells."""
+    return allocate(Annotation, cells=cells, bounds=cells + 1, edges=8 * cells, nodes=cells)
 
 
 @jit
@@ -116,18 +126,18 @@ def _gaps(free, moves, width, x, y):
 
 
 @jit
-def find_corridors(tables, free, is_corridor):
-    """Note which cells are part of a corridor. Mutates: is_corridor."""
+def find_corridors(tables, free, is_corridor, begin, end):
+    """Note which of some cells are part of a corridor. Mutates: is_corridor."""
     width = tables.width
-    for cell in range(free.size):
+    for cell in range(begin, end):
         is_corridor[cell] = _is_corridor(free, width, cell % width, cell // width, int(tables.moves[cell]) & _STREETS)
 
 
 @jit
-def lay_streets(tables, free, is_corridor, moves):
+def lay_streets(tables, free, is_corridor, moves, begin, end):
     """Rules R1 and R2, and the gaps of maps with cut corners. Mutates: moves, the table to fill."""
     width, base, offset = tables.width, tables.moves, tables.offset
-    for cell in range(free.size):
+    for cell in range(begin, end):
         x, y = cell % width, cell // width
         streets = int(base[cell]) & _STREETS
         bits = streets
@@ -140,11 +150,10 @@ def lay_streets(tables, free, is_corridor, moves):
 
 
 @jit
-def join_ends(tables, counts, moves):
+def join_ends(tables, counts, moves, begin, end):
     """Rule R3; count sinks and sources. Mutates: counts, moves."""
     base, offset = tables.moves, tables.offset
-    counts.sinks = counts.sources = 0
-    for cell in range(moves.size):
+    for cell in range(begin, end):
         streets = int(base[cell]) & _STREETS
         if streets == 0:
             continue
@@ -168,27 +177,34 @@ def join_ends(tables, counts, moves):
 
 
 @jit
+def list_moves(offset, moves, work, begin, end):
+    """List the moves from some cells as a graph; the first cell begins it. Mutates: work."""
+    listed = work.progress[0].listed if begin > 0 else np.int64(0)
+    for cell in range(begin, end):
+        work.begin[cell] = listed
+        for d in range(8):
+            if moves[cell] >> d & 1:
+                work.target[listed] = cell + offset[d]
+                listed += 1
+    work.begin[end] = listed
+    work.progress[0].listed = listed
+
+
+@jit
 def find_components(offset, moves, work):
     """Find the strongly connected components of a map with these moves; return how many. Each wall is one.
 
     Mutates: work.
     """
-    edges = 0
-    for cell in range(moves.size):
-        work.begin[cell] = edges
-        for d in range(8):
-            if moves[cell] >> d & 1:
-                work.target[edges] = cell + offset[d]
-                edges += 1
-    work.begin[moves.size] = edges
+    list_moves(offset, moves, work, 0, moves.size)
     return label_strong_components(work.begin, work.target, work.found)
 
 
 @jit
-def reconnect(tables, moves, component):
+def reconnect(tables, moves, component, begin, end):
     """Rule R4; return the number of directions added. Mutates: moves."""
     added = 0
-    for cell in range(moves.size):
+    for cell in range(begin, end):
         streets = int(tables.moves[cell]) & _STREETS
         for d in range(4):
             if streets >> d & 1 and not moves[cell] >> d & 1 and component[cell] != component[cell + tables.offset[d]]:
@@ -229,20 +245,68 @@ def lay_local_streets(tables, free, moves, x0, y0, x1, y1):
 
 
 @jit
-def annotate(tables, free, work, moves):
-    """Fill a table by rules R1 to R4. Mutates: work, moves."""
-    counts = work.counts[0]
-    find_corridors(tables, free, work.is_corridor)
-    lay_streets(tables, free, work.is_corridor, moves)
-    join_ends(tables, counts, moves)
-    counts.components_before = find_components(tables.offset, moves, work)
-    for cell in range(free.size):
-        counts.components_before -= not free[cell]
-    counts.directions_added = reconnect(tables, moves, work.found.component)
+def begin_annotation(work):
+    """Set out to annotate a map. Mutates: work."""
+    counts, progress = work.counts[0], work.progress[0]
+    counts.sinks = counts.sources = counts.components_before = counts.directions_added = 0
+    progress.stage = progress.cell = progress.listed = 0
+
+
+@jit
+def _do_stage(tables, free, work, begin, end):
+    """What the stage at hand does with some cells. Mutates: work."""
+    counts, moves, stage = work.counts[0], work.moves, work.progress[0].stage
+    if stage == _FIND_CORRIDORS:
+        find_corridors(tables, free, work.is_corridor, begin, end)
+    elif stage == _LAY_STREETS:
+        lay_streets(tables, free, work.is_corridor, moves, begin, end)
+    elif stage == _JOIN_ENDS:
+        join_ends(tables, counts, moves, begin, end)
+    elif stage == _LIST_MOVES:
+        list_moves(tables.offset, moves, work, begin, end)
+        if end == free.size:
+            begin_labelling(work.begin, work.found)
+    else:
+        counts.directions_added += reconnect(tables, moves, work.found.component, begin, end)
+
+
+@jit
+def annotate_on(tables, free, work, steps):
+    """Go on filling a table by rules R1 to R4, for so many steps; answer whether it is whole. Mutates: work."""
+    counts, progress, cells = work.counts[0], work.progress[0], np.int64(free.size)
+    while progress.stage != _WHOLE:
+        if progress.stage == _LABEL:
+            steps = label_on(work.begin, work.target, work.found, steps)
+            if steps < 0:
+                return False
+            counts.components_before = work.found.counts[0].components
+            for cell in range(free.size):
+                counts.components_before -= not free[cell]
+        else:
+            end = min(progress.cell + steps, cells)
+            _do_stage(tables, free, work, progress.cell, end)
+            steps -= end - progress.cell
+            progress.cell = end
+            if end < cells:
+                return False
+        progress.cell = 0
+        progress.stage += 1
+    return True
+
+
+@jit
+def allow_all_around(tables, moves, cells):
+    """Allow all legal moves from some cells, and from those around them. Mutates: moves."""
+    width = tables.width
+    for cell in cells:
+        x, y = cell % width, cell // width
+        for near_y in range(max(y - 1, 0), min(y + 2, moves.size // width)):
+            for near_x in range(max(x - 1, 0), min(x + 2, width)):
+                moves[near_y * width + near_x] = tables.moves[near_y * width + near_x]
 
 
 class Flow:
-    """The directed view of a grid. Computed on first use, kept up to date by `cells_changed`.
+    """The directed view of a grid, kept up to date by `cells_changed` and `advance`.
 
     >>> flow = Flow(Grid.from_text("....\\n....\\n....\\n...."), GLOBAL)
     >>> int(flow.tables().moves[0])     # (0, 0) is a sink: it can only be left by its diagonal, to the south-east
@@ -258,23 +322,39 @@ class Flow:
         self._free = grid.free
         self._moves = np.zeros(grid.size, np.uint8)
         self._work = make_annotation(grid.size if kind == GLOBAL else 0)
-        self._is_stale = True
+        self._edited: list[int] = []            # cells that were edited since the annotation under way began
+        self._is_stale = False                  # one is under way, or about to begin
+        if kind == GLOBAL:
+            annotate_on(grid.tables, self._free, self._work, _NO_LIMIT)
+            self._moves[:] = self._work.moves
+            begin_annotation(self._work)
+        else:
+            lay_local_streets(grid.tables, self._free, self._moves, 0, 0, grid.width - 1, grid.height - 1)
 
     def tables(self) -> GridTables:
         """The grid's tables with one-way moves."""
-        if self._is_stale:
-            self._is_stale = False
-            grid = self._grid
-            if self._kind == GLOBAL:
-                annotate(grid.tables, self._free, self._work, self._moves)
-            else:
-                lay_local_streets(grid.tables, self._free, self._moves, 0, 0, grid.width - 1, grid.height - 1)
         return self._grid.tables._replace(moves=self._moves)
+
+    def advance(self) -> bool:
+        """Go on with a global annotation that an edit made necessary, once per tick; return whether streets changed.
+
+        Edits do not keep it from its end: what they change is left open, and the next one begins.
+        """
+        if not self._is_stale or not annotate_on(self._grid.tables, self._free, self._work, _STEPS_PER_TICK):
+            return False
+        self._moves[:] = self._work.moves
+        allow_all_around(self._grid.tables, self._moves, np.array(self._edited, np.int32))
+        self._is_stale, self._edited = bool(self._edited), []
+        begin_annotation(self._work)
+        return True
 
     def cells_changed(self, cells: NDArray[np.int32]) -> None:
         """Follow an edit of the grid at these cells."""
         if self._kind == GLOBAL:
+            allow_all_around(self._grid.tables, self._moves, cells)
+            if self._work.progress[0].stage > 0 or self._work.progress[0].cell > 0:
+                self._edited += cells.tolist()
             self._is_stale = True
-        elif not self._is_stale:
+        else:
             for x, y in (self._grid.xy(cell) for cell in cells.tolist()):
                 lay_local_streets(self._grid.tables, self._free, self._moves, x - 1, y - 1, x + 1, y + 1)

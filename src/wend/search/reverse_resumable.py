@@ -283,6 +283,14 @@ def _is_touched(reverse, search, width, cells):
     return False
 
 
+@jit
+def _forget_touched(reverse, searches, width, cells):
+    """Empty those of some searches that have come to one of these cells or beside one. Mutates: reverse."""
+    for search in searches:
+        if _is_touched(reverse, search, width, cells):
+            forget(reverse, search)
+
+
 class SharedSearches:
     """The backward searches of a planner's agents: one per goal, shared by the agents that have it."""
 
@@ -323,9 +331,8 @@ class SharedSearches:
 
     def cells_changed(self, cells: NDArray[np.int32]) -> None:
         """Begin anew the searches that have come near an edited cell; the others have not seen it yet."""
-        for search in self._by_goal.values():
-            if _is_touched(self.reverse, search, self._grid.width, cells):
-                forget(self.reverse, search)
+        searches = np.array([*self._by_goal.values()], np.int32)
+        _forget_touched(self.reverse, searches, self._grid.width, cells)
 
     def grow(self) -> None:
         """Make the space that a search asked for."""

@@ -2,7 +2,7 @@
 """Strongly connected components: which nodes of a directed graph can reach each other both ways.
 
 Tarjan: Depth-First Search and Linear Graph Algorithms (SIAM Journal on Computing 1, 1972), with a stack of its own
-instead of recursion.
+instead of recursion. It can be made in pieces: `begin_labelling` once, then `label_on` until all is done.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from wend.kernel import jit
-from wend.kernel.arrays import int32, int64
+from wend.kernel.arrays import int32, int64, record
 
 _NONE = -1
 
@@ -26,6 +26,78 @@ class StrongComponents(NamedTuple):
     upcoming: Annotated[np.ndarray, int64("nodes")]     # the node's next edge to look at
     waiting: Annotated[np.ndarray, int32("nodes")]      # a stack of nodes that were reached and have no component yet
     path: Annotated[np.ndarray, int32("nodes")]         # a stack of nodes that lead to the one at hand
+    counts: Annotated[
+        np.ndarray,
+        record(
+            "components",   # found so far
+            "reached",      # nodes reached so far
+            "held",         # the height of `waiting`,
+            "depth",        # ... and of `path`, less one
+            "root",         # the node from which the search at hand began
+            "node",         # the one at hand
+        ),
+    ]
+
+
+@jit
+def begin_labelling(begin, found):
+    """Set out to number the components of a graph; see `label_strong_components`. Mutates: found."""
+    counts = found.counts[0]
+    for u in range(begin.size - 1):
+        found.component[u] = _NONE
+        found.number[u] = 0
+    counts.components = counts.reached = counts.held = counts.root = counts.node = 0
+    counts.depth = -1
+
+
+@jit
+def label_on(begin, target, found, steps):
+    """Go on for so many steps; return how many are left, negative if there is more to do. Mutates: found."""
+    component, number, low, upcoming, counts = found.component, found.number, found.low, found.upcoming, found.counts[0]
+    nodes = begin.size - 1
+    count, reached, held = counts.components, counts.reached, counts.held
+    depth, root, u = counts.depth, counts.root, counts.node
+    while True:
+        if depth < 0:
+            while root < nodes and number[root] != 0:
+                root += 1
+            if root == nodes:
+                break
+            depth, u = 0, root
+        steps -= 1
+        if steps < 0:
+            break
+        if number[u] == 0:
+            reached += 1
+            number[u] = low[u] = reached
+            upcoming[u] = begin[u]
+            found.path[depth] = u
+            found.waiting[held] = u
+            held += 1
+        edge, end = upcoming[u], begin[u + 1]
+        while edge < end and number[target[edge]] != 0:
+            v = target[edge]
+            if component[v] == _NONE:
+                low[u] = min(low[u], number[v])
+            edge += 1
+        upcoming[u] = edge + 1
+        if edge < end:
+            depth += 1
+            u = np.int64(target[edge])
+            continue
+        if low[u] == number[u]:                         # it reaches no node before itself: its component is whole
+            while component[u] == _NONE:
+                held -= 1
+                component[found.waiting[held]] = count
+            count += 1
+        depth -= 1
+        if depth >= 0:
+            above = np.int64(found.path[depth])
+            low[above] = min(low[above], low[u])
+            u = above
+    counts.components, counts.reached, counts.held = count, reached, held
+    counts.depth, counts.root, counts.node = depth, root, u
+    return steps
 
 
 @jit
@@ -34,44 +106,6 @@ def label_strong_components(begin, target, found):
 
     The edges of node u lead to target[begin[u] : begin[u + 1]]. A node without edges is a component of its own.
     """
-    component, number, low, upcoming = found.component, found.number, found.low, found.upcoming
-    nodes = begin.size - 1
-    for u in range(nodes):
-        component[u] = _NONE
-        number[u] = 0
-    count, reached, held = 0, 0, 0
-    for root in range(nodes):
-        if number[root] != 0:
-            continue
-        depth = 0
-        u = root
-        while depth >= 0:
-            if number[u] == 0:
-                reached += 1
-                number[u] = low[u] = reached
-                upcoming[u] = begin[u]
-                found.path[depth] = u
-                found.waiting[held] = u
-                held += 1
-            edge, end = upcoming[u], begin[u + 1]
-            while edge < end and number[target[edge]] != 0:
-                v = target[edge]
-                if component[v] == _NONE:
-                    low[u] = min(low[u], number[v])
-                edge += 1
-            upcoming[u] = edge + 1
-            if edge < end:
-                depth += 1
-                u = target[edge]
-                continue
-            if low[u] == number[u]:                         # it reaches no node before itself: its component is whole
-                while component[u] == _NONE:
-                    held -= 1
-                    component[found.waiting[held]] = count
-                count += 1
-            depth -= 1
-            if depth >= 0:
-                above = found.path[depth]
-                low[above] = min(low[above], low[u])
-                u = above
-    return count
+    begin_labelling(begin, found)
+    label_on(begin, target, found, np.int64(2**62))
+    return found.counts[0].components

@@ -111,11 +111,34 @@ def test_edits_are_followed(kind: str, rules: dict[str, object]) -> None:
         points = [(int(rng.integers(12)), int(rng.integers(12))) for _ in range(2)]
         (grid.block if rng.random() < 0.5 else grid.unblock)(points)
         kept.cells_changed(np.array([grid.cell(*point) for point in points], np.int32))
+        kept.advance()
         moves = kept.tables().moves
         assert np.array_equal(moves, flow.Flow(grid, kind).tables().moves)
         changed += not np.array_equal(moves, before)
         before = moves.copy()
     assert changed > 20
+
+
+@pytest.mark.small
+@pytest.mark.parametrize("steps", [1, 7, 100])
+@pytest.mark.parametrize("rules", RULES)
+def test_in_pieces_it_becomes_the_same(rules: dict[str, object], steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Until the table is whole it has legal moves only; edits while it is made do not keep it from its end."""
+    monkeypatch.setattr(flow, "_STEPS_PER_TICK", steps)
+    grid = random_grid(3, 9, **rules)
+    kept, rng, ends = flow.Flow(grid, flow.GLOBAL), np.random.default_rng(1), 0
+    for tick in range(2_000 // steps):
+        if tick % 5 == 0:
+            points = [(int(rng.integers(9)), int(rng.integers(9)))]
+            (grid.block if rng.random() < 0.5 else grid.unblock)(points)
+            kept.cells_changed(np.array([grid.cell(*point) for point in points], np.int32))
+        ends += kept.advance()
+        assert not (kept.tables().moves & ~grid.tables.moves).any()
+    assert ends > 1
+    for _ in range(2_000 // steps):
+        kept.advance()
+    assert not kept.advance()
+    assert np.array_equal(kept.tables().moves, flow.Flow(grid, flow.GLOBAL).tables().moves)
 
 
 @pytest.mark.small

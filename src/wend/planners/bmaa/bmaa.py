@@ -171,8 +171,6 @@ class Bmaa(Planner):
         super().bind(state, seed)
         cells = state.grid.size
         self._flow = None if self.flow == "none" else Flow(state.grid, self.flow)
-        if self._flow is not None:
-            self._flow.tables()         # now: the first tick has enough to do
         self._beliefs = Beliefs(state.grid, None if self.heuristic == "octile" else self.block)
         self._searches = Searches(
             cells, expansions=self.expansions, vision=self.vision, threads=self.threads,
@@ -194,6 +192,8 @@ class Bmaa(Planner):
     def plan(self, proposal: Proposal, budget: Budget) -> None:
         state, prefixes = self.state, self._prefixes
         self._waits_for = proposal.waits_for
+        if self._flow is not None and self._flow.advance():
+            self._is_edited = True
         self._search(proposal, budget)
         if self.make_way:
             self._making_way.run(prefixes, self._learned, proposal)

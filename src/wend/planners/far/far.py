@@ -179,8 +179,6 @@ class Far(Planner):
     def bind(self, state: State, seed: int) -> None:
         super().bind(state, seed)
         self._flow = None if self.flow == "none" else Flow(state.grid, self.flow)
-        if self._flow is not None:
-            self._flow.tables()         # now: the first tick has enough to do
         rules = TrafficRules(self.reservation, self.commit == "slide", self.patience, self.proxy_expansions)
         self._traffic = make_traffic(state.grid.size, rules)
         self._rough = RoughPaths(state.grid, vision_square=0)
@@ -190,6 +188,8 @@ class Far(Planner):
 
     def plan(self, proposal: Proposal, budget: Budget) -> None:
         moment = moment_of(self.state, proposal)
+        if self._flow is not None and self._flow.advance():
+            abandon_search(self._traffic.turns)
         begin_tick(moment, self._traffic)
         self._search(budget)
         make_moves(moment, self._traffic)

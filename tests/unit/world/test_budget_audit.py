@@ -1,0 +1,105 @@
+"""The budget audit: what every tick and every call expands, counted from outside.
+
+A planner reports what it has spent. The audit does not believe it: it counts the nodes that are closed in what the
+planner keeps of its searches (backward searches, and those over blocks), and compares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from wend import ALGORITHMS, Grid, World, create
+from wend.planners.base import Budget, Planner
+from wend.problems.scenarios import make_problem
+
+ONLINE = [key for key, entry in ALGORITHMS.items() if entry.online]
+GRID = Grid.load("rooms:width=96,height=96,seed=1")
+
+
+class Audited:
+    """A world whose planner's budget is watched from outside."""
+
+    def __init__(self, key: str) -> None:
+        problem = make_problem("random", GRID, agents=60, seed=2)
+        self.world = World.from_problem(problem, create(key), seed=1)
+        self.draw = np.random.default_rng(5)
+        self.walls: list[tuple[int, int]] = []
+
+    def call(self, what: Callable[..., Any], *given: Any) -> None:
+        """A call between two ticks expands nothing at the planner's expense: searches are made in ticks."""
+        before = closed_by(self.world.planner)
+        what(*given)
+        assert closed_by(self.world.planner) <= before      # a search may be forgotten
+
+    def tick(self, budget: int) -> None:
+        before, spent = closed_by(self.world.planner), self.world.expansions
+        self.world.tick(budget=budget)
+        reported = self.world.expansions - spent
+        assert reported <= budget
+        assert closed_by(self.world.planner) - before <= reported
+
+    def play(self, tick: int) -> None:
+        """Orders, walls, deaths, spawns, groups."""
+        world, draw = self.world, self.draw
+        present = np.flatnonzero(world.state.agents.cell >= 0)
+        for agent in draw.choice(present, 4, replace=False).tolist():
+            self.call(world.order, agent, self.place())
+        if tick % 7 == 3:
+            self.call(world.order_group, draw.choice(present, 12, replace=False).tolist(), self.place())
+        place = self.place()
+        if world.state.occupant[world.grid.cell(*place)] < 0 and world.grid.is_free(place):
+            self.call(world.block, [place])
+            self.walls.append(place)
+        if len(self.walls) > 10:
+            self.call(world.unblock, [self.walls.pop(0)])
+        if tick % 9 == 4:
+            self.call(world.remove, int(draw.choice(present)))
+            place = self.place()
+            if world.state.occupant[world.grid.cell(*place)] < 0 and world.grid.is_free(place):
+                self.call(world.add, place, self.place())
+
+    def place(self) -> tuple[int, int]:
+        return GRID.xy(int(self.draw.choice(GRID.largest_component())))
+
+
+def closed_by(planner: Planner) -> int:
+    """Nodes that are closed in what the planner keeps of searches: the backward ones, and the rows over blocks."""
+    total = 0
+    distances = getattr(planner, "_distances", None)
+    searches = getattr(distances, "_searches", distances)
+    if searches is not None:                    # RRA*: bit 0 of what is known of a cell says that it is closed
+        known, page_of = searches.reverse.known.pool.items, searches.reverse.page_of
+        pages = page_of[page_of > 0]
+        total += sum(int((known[page : page + 64] & 1).sum()) for page in pages.tolist())
+    for owner in (planner, getattr(planner, "_rough", None)):
+        beliefs = getattr(owner, "_beliefs", None)
+        if beliefs is not None and beliefs.learned.rows.far.size:
+            far = beliefs.learned.rows.far      # final distances are even and positive
+            total += int(((far > 0) & (far % 2 == 0)).sum())
+    return total
+
+
+@pytest.mark.parametrize("budget", [40, 700])
+@pytest.mark.parametrize("key", ONLINE)
+def test_no_tick_and_no_call_expands_more_than_its_budget(key: str, budget: int) -> None:
+    audited = Audited(key)
+    for tick in range(40):
+        audited.play(tick)
+        audited.tick(budget)
+        if tick % 3 == 0:
+            before, spent = closed_by(audited.world.planner), audited.world.expansions
+            thought = audited.world.think(budget=budget)
+            assert thought == audited.world.expansions - spent <= budget
+            assert closed_by(audited.world.planner) - before <= thought
+
+
+@pytest.mark.small
+def test_the_audit_would_notice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Budget, "spend", lambda _budget, _expansions: None)
+    audited = Audited("weave")
+    with pytest.raises(AssertionError):
+        audited.tick(700)
