@@ -38,7 +38,8 @@ def main(
         if name not in NAMES + ON_REQUEST:
             print(f"benchmarks: {UnknownNameError('benchmark', name, NAMES + ON_REQUEST)}", file=sys.stderr)
             raise typer.Exit(2)
-    given: dict[str, dict[str, object]] = {"soak": {"ticks": ticks}, "game": {"ticks": ticks}, "peers": {"peers": peers}}
+    length = {"ticks": ticks}
+    given: dict[str, dict[str, object]] = {"soak": length, "game": length, "peers": {"peers": peers}}
     results: dict[str, list[Row]] = {}
     for name in names or NAMES:
         print(f"{name} ...", file=sys.stderr)
