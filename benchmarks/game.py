@@ -101,12 +101,14 @@ class _Game:
             self.units.append(self._timed("add", world.add, self._vacant(), self._place()))
         if tick % 16 == 5:
             self._timed("follow", world.follow, self.units[tick % 50], self.enemies[tick % ENEMIES])
+        announced: set[tuple[int, int]] = set()
         for enemy in self.enemies:
-            steps = [place for place in world.grid.neighbours(world.position(enemy)) if self._is_vacant(place)]
+            beside = world.grid.neighbours(world.position(enemy))
+            steps = [place for place in beside if self._is_vacant(place) and place not in announced]
             if steps and draw.random() < 0.5:
                 there = steps[int(draw.integers(len(steps)))]
-                if world.grid.cell(*there) not in world._announced.values():
-                    world.move(enemy, there)
+                announced.add(there)
+                world.move(enemy, there)
         before = world.expansions
         self._timed("tick", lambda: world.tick(budget=BUDGET))
         self.most_expansions = max(self.most_expansions, world.expansions - before)
