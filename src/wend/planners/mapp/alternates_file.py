@@ -41,8 +41,9 @@ def _unpacked(path: str | Path) -> dict[str, NDArray[Any]]:
             try:
                 data = read_entry(archive, archive.getinfo(f"{name}.npy"), at_most=_LIMIT_BYTES)
                 parts[name] = parse_array(data, dtype, path)
-            except KeyError as error:
-                raise FormatError(path, f"no alternate paths that can be read ({name}: {error})") from None
+            except (KeyError, FormatError) as error:
+                reason = error.reason if isinstance(error, FormatError) else error
+                raise FormatError(path, f"no alternate paths that can be read ({name}: {reason})") from None
     return parts
 
 
