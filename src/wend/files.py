@@ -22,9 +22,12 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, NoReturn
+from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 
 from wend.errors import FormatError, ParameterError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 # All that zipfile raises on damaged, encrypted or unsupported archives.
 ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, RuntimeError, ValueError, OSError)
@@ -111,6 +114,28 @@ def parse_json(text: str | bytes, source: str | Path, *, line: int | None = None
         raise FormatError(source, f"nested more than {MAX_DEPTH} deep", line=line) from None
     except ValueError as error:
         raise FormatError(source, f"not valid JSON ({error})", line=line) from None
+
+
+def parse_array(data: bytes, dtype: str, source: str | Path) -> NDArray[Any]:
+    """An .npy file (version 1.0) as an array of this type; anything else, an object above all, is a FormatError.
+
+    The header allocates nothing.
+    """
+    from tokenize import TokenError
+
+    import numpy as np  # only those who read arrays load it
+    from numpy.lib import format as npy
+
+    file = io.BytesIO(data)
+    try:
+        if npy.read_magic(file) != (1, 0):
+            raise ValueError("not of version 1.0")
+        shape, is_fortran, found = npy.read_array_header_1_0(file)
+        if found != np.dtype(dtype) or is_fortran:
+            raise ValueError(f"{found} where {dtype} belongs")
+        return np.frombuffer(file.read(), dtype=found).reshape(shape)
+    except (ValueError, SyntaxError, TokenError) as error:
+        raise FormatError(source, f"an array that cannot be read ({error})") from None
 
 
 def printable(text: object) -> str:
@@ -228,6 +253,15 @@ def check_writable(path: str | Path, *, inputs: Iterable[str | Path] = ()) -> bo
     os.close(handle)
     aside.unlink()
     return mode is not None
+
+
+def array_bytes(array: NDArray[Any]) -> bytes:
+    """An array of numbers as an .npy file."""
+    from numpy.lib import format as npy
+
+    buffer = io.BytesIO()
+    npy.write_array(buffer, array, version=(1, 0), allow_pickle=False)
+    return buffer.getvalue()
 
 
 def to_json(value: Any, **layout: Any) -> str:

@@ -20,10 +20,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import duckdb
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
 from wend.errors import FormatError, ParameterError, VersionError
 from wend.files import UNPACKED_RATIO, parse_json, read_bytes, replacing, to_json
@@ -66,7 +64,7 @@ COLUMNS = {
     "python": pa.string(),
     "schema": pa.int64(),
     "source": pa.string(),          # a hash of the planner's source, null if the planner is Wend's own
-    "data": pa.binary(),            # an array that a job function of the spec's own keeps (`packed`), null otherwise
+    "data": pa.binary(),            # an array that a job function of the spec's own keeps, as .npy; else null
 }
 _LATER = ("source", "data")                # columns that older rows of the same schema lack
 
@@ -226,22 +224,6 @@ class Store:
                 found = database.execute("SELECT column_name, column_type FROM (DESCRIBE foreign_results)").fetchall()
         if not _is_of_results(dict(found)):
             raise FormatError(self._foreign, "damaged: remove it, and add the results of others again")
-
-
-def packed(array: NDArray[Any]) -> bytes:
-    """An array of numbers as the column `data` holds it."""
-    buffer = io.BytesIO()
-    np.lib.format.write_array(buffer, array, allow_pickle=False)
-    return buffer.getvalue()
-
-
-def unpacked(data: bytes | None, source: str | Path) -> NDArray[Any]:
-    """The array of a row's column `data`; a FormatError that names the source if there is none."""
-    try:
-        found: NDArray[Any] = np.lib.format.read_array(io.BytesIO(data or b""), allow_pickle=False)
-    except (ValueError, EOFError, OSError, SyntaxError, TypeError, MemoryError) as error:
-        raise FormatError(source, f"a result holds no array: {_REMEDY} ({error})") from None
-    return found
 
 
 def _add_later(database: duckdb.DuckDBPyConnection, table: str) -> None:

@@ -6,7 +6,6 @@ file that is read is checked to the last index, holds no code, and none is run.
 
 from __future__ import annotations
 
-import io
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wend.errors import FormatError, VersionError
-from wend.files import opened_zip, parse_json, read_entry, replacing, to_json
+from wend.files import array_bytes, opened_zip, parse_array, parse_json, read_entry, replacing, to_json
 from wend.problems.problem import Problem
 from wend.selection.evaluation import Portfolio
 from wend.selection.features import FEATURES, problem_features
@@ -77,9 +76,7 @@ class Selector:
         with replacing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr(_LABEL, to_json({**label, "typical": self.typical.tolist(), "about": self.about}))
             for name, array in self.forest._asdict().items():
-                buffer = io.BytesIO()
-                np.lib.format.write_array(buffer, array, allow_pickle=False)
-                archive.writestr(f"{name}.npy", buffer.getvalue())
+                archive.writestr(f"{name}.npy", array_bytes(array))
 
     @classmethod
     def load(cls, path: str | Path) -> Selector:
@@ -135,13 +132,12 @@ def _are(value: Any, kind: type | tuple[type, ...]) -> bool:
 
 
 def _array(path: str | Path, name: str, data: bytes) -> NDArray[Any]:
-    """An array of numbers; never an object that a pickle makes."""
+    """One of the arrays of a forest."""
     try:
-        array: NDArray[Any] = np.lib.format.read_array(io.BytesIO(data), allow_pickle=False)
-    except (ValueError, EOFError, OSError, SyntaxError, TypeError, MemoryError) as error:
-        raise FormatError(path, f"a damaged selector: {name}.npy cannot be read ({error})") from None
-    dimensions = 2 if name == "value" else 1
-    if array.dtype != np.dtype(_TYPES[name]) or array.ndim != dimensions or not np.isfinite(array).all():
+        array = parse_array(data, _TYPES[name], path)
+    except FormatError as error:
+        raise FormatError(path, f"a damaged selector: {name}.npy is {error.reason}") from None
+    if array.ndim != (2 if name == "value" else 1) or not np.isfinite(array).all():
         raise FormatError(path, f"a damaged selector: {name}.npy does not hold the numbers that it should")
     return array
 

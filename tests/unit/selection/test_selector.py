@@ -181,13 +181,13 @@ class Trap:
         ({"selector__json": b"{}"}, "not a selector"),
         ({"selector__json": b"[1"}, "not valid JSON"),
         ({"left__npy": None}, "left.npy is missing"),
-        ({"left__npy": b"nonsense"}, "left.npy cannot be read"),
+        ({"left__npy": b"nonsense"}, "left.npy is an array that cannot be read"),
         ({"left__npy": npy(np.zeros(3, np.int32))}, "lead nowhere"),
-        ({"value__npy": npy(np.array([Trap()], object))}, "value.npy cannot be read"),
-        ({"value__npy": pickle.dumps(Trap())}, "value.npy cannot be read"),
+        ({"value__npy": npy(np.array([Trap()], object))}, "value.npy is an array that cannot be read"),
+        ({"value__npy": pickle.dumps(Trap())}, "value.npy is an array that cannot be read"),
         ({"threshold__npy": npy(np.array([np.nan]))}, "does not hold the numbers"),
         ({"root__npy": npy(np.array([10**6], np.int32))}, "lead nowhere"),
-        ({"feature__npy": npy(np.zeros(5, np.int64))}, "does not hold the numbers"),
+        ({"feature__npy": npy(np.zeros(5, np.int64))}, "int64 where int32 belongs"),
     ],
 )
 def test_damaged_and_foreign_files_are_refused_by_name(selector: Selector, tmp_path, entries, reason) -> None:

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from wend.errors import FormatError, ParameterError
 from wend.experiments.jobs import load_grid
 from wend.experiments.spec import Job, load_spec
-from wend.experiments.store import Row, Store, packed, unpacked
+from wend.experiments.store import Row, Store
+from wend.files import array_bytes, parse_array
 from wend.kernel import FOUND
 from wend.maps.grid import Grid
 from wend.maps.sources import load_scenario
@@ -50,7 +51,7 @@ def walks(job: Job) -> Row:
         stranded += int(answers.stranded.sum())
     suboptimality = np.stack(ratios, axis=1).astype(np.float32)
     means = suboptimality.mean(axis=1, dtype=np.float64)
-    data = packed(suboptimality)
+    data = array_bytes(suboptimality)
     return {
         "stopped_by": "done",
         "state_hash": hashlib.blake2b(data, digest_size=16).hexdigest(),
@@ -123,7 +124,8 @@ def _rows(experiment: str, scale: str) -> list[tuple[Job, NDArray[np.float64]]]:
     if missing:
         todo = f"{len(missing)} of {len(jobs)} results are missing: run `wend bench {experiment} --scale {scale}` first"
         raise FormatError(folder, todo)
-    return [(job, unpacked(rows[job["id"]]["data"], folder).astype(np.float64)) for job in jobs]
+    walked = [parse_array(rows[job["id"]]["data"] or b"", "float32", folder).astype(np.float64) for job in jobs]
+    return list(zip(jobs, walked, strict=True))
 
 
 @lru_cache(maxsize=1)

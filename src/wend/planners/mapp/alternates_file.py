@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from wend.errors import FormatError
-from wend.files import opened_zip, read_entry
+from wend.files import opened_zip, parse_array, read_entry
 from wend.maps.grid import Grid
 
 FORMAT = 1
@@ -42,21 +40,11 @@ def _unpacked(path: str | Path) -> dict[str, NDArray[Any]]:
         for name, dtype in _PARTS.items():
             try:
                 data = read_entry(archive, archive.getinfo(f"{name}.npy"), at_most=_LIMIT_BYTES)
-                parts[name] = _array(data, dtype)
-            except (KeyError, ValueError, SyntaxError) as error:
-                raise FormatError(path, f"no alternate paths that can be read ({name}: {error})") from None
+                parts[name] = parse_array(data, dtype, path)
+            except (KeyError, FormatError) as error:
+                reason = error.reason if isinstance(error, FormatError) else error
+                raise FormatError(path, f"no alternate paths that can be read ({name}: {reason})") from None
     return parts
-
-
-def _array(data: bytes, dtype: str) -> NDArray[Any]:
-    """An .npy file as an array of this type; its header allocates nothing."""
-    file = io.BytesIO(data)
-    if npy.read_magic(file) != (1, 0):
-        raise ValueError("not of version 1.0")
-    shape, is_fortran, found = npy.read_array_header_1_0(file)
-    if found != np.dtype(dtype) or is_fortran:
-        raise ValueError(f"{found} where {dtype} belongs")
-    return np.frombuffer(file.read(), dtype=found).reshape(shape)
 
 
 def _are_paths_of(

@@ -10,7 +10,7 @@ from wend.experiments.jobs import run_job
 from wend.experiments.papers import rths as papers
 from wend.experiments.runner import run_experiment
 from wend.experiments.spec import load_spec
-from wend.experiments.store import unpacked
+from wend.files import parse_array
 from wend.search.rths import random_configurations
 
 WALKS = """
@@ -70,7 +70,7 @@ def folder(tmp_path, monkeypatch):
 def test_a_row_keeps_what_every_configuration_makes_of_every_problem() -> None:
     job = load_spec("t/walks").jobs("quick")[3]
     row = run_job(job, {})
-    found = unpacked(row["data"], "here")
+    found = parse_array(row["data"], "float32", "here")
     grid = Grid.load(job["map"])
     for k, (start, goal) in enumerate(papers.problems_of(grid, job)):
         for c, configuration in enumerate(random_configurations(12, seed=1)):
