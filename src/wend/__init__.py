@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from wend.problems.scenarios import make_problem
     from wend.run import Limits, Run, solve
     from wend.search.astar import Path, shortest_path
+    from wend.world.snapshot import Snapshot
     from wend.world.trace import Trace
     from wend.world.warming import warm_up
     from wend.world.world import World
@@ -37,6 +38,7 @@ _HOME = {
     "Planner": "wend.planners.base",
     "Problem": "wend.problems.problem",
     "Run": "wend.run",
+    "Snapshot": "wend.world.snapshot",
     "Trace": "wend.world.trace",
     "World": "wend.world.world",
     "check_planner": "wend.conformance",
@@ -61,6 +63,7 @@ __all__ = [
     "Planner",
     "Problem",
     "Run",
+    "Snapshot",
     "Trace",
     "World",
     "check_planner",
