@@ -20,7 +20,7 @@ from wend.errors import UnknownNameError
 
 NAMES = (
     "astar", "kernel_flag", "startup", "idle_world", "load_map", "edits", "runner", "cooperative", "growth",
-    "first_step", "real_time", "marker", "mapp",
+    "first_step", "real_time", "marker", "mapp", "snapshot",
 )  # fmt: skip
 ON_REQUEST = ("cold", "completion", "soak")     # they take minutes
 HELP = f"Benchmarks to run: {', '.join(NAMES + ON_REQUEST)}. Default: all but {', '.join(ON_REQUEST)}."
