@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from wend.run import Limits, Run, solve
     from wend.search.astar import Path, shortest_path
     from wend.search.rths import rths
+    from wend.world.snapshot import Snapshot
     from wend.world.trace import Trace
     from wend.world.warming import warm_up
     from wend.world.world import World
@@ -38,6 +39,7 @@ _HOME = {
     "Planner": "wend.planners.base",
     "Problem": "wend.problems.problem",
     "Run": "wend.run",
+    "Snapshot": "wend.world.snapshot",
     "Trace": "wend.world.trace",
     "World": "wend.world.world",
     "check_planner": "wend.conformance",
@@ -63,6 +65,7 @@ __all__ = [
     "Planner",
     "Problem",
     "Run",
+    "Snapshot",
     "Trace",
     "World",
     "check_planner",

@@ -8,6 +8,7 @@
     ├── ProblemError         starts and goals that cannot be a problem
     ├── UnknownNameError     no algorithm, parameter, map or generator of that name; lists the known ones
     ├── ParameterError       a known parameter has a value that it cannot have
+    ├── SnapshotError        a snapshot that cannot be taken, or belongs to another world
     ├── InUseError           a world is called while another call to it is under way
     ├── DataError            the data folder, or a download, cannot be used
     ├── ViolationError       a planner proposed an illegal joint move; carries the violations
@@ -69,6 +70,10 @@ class UnknownNameError(WendError):
 
 class ParameterError(WendError):
     """A known parameter with a value that it cannot have."""
+
+
+class SnapshotError(WendError):
+    """A snapshot that cannot be taken, or one that a world cannot be restored from."""
 
 
 class InUseError(WendError):

@@ -23,6 +23,8 @@ _ABSENT = object()
 class Journal:
     """What is to be done should the call at hand end now, the last step first."""
 
+    uncaptured = ("_steps",)    # a snapshot is taken between two calls, when there is nothing in it
+
     def __init__(self) -> None:
         self._steps: list[tuple[Callable[..., None], tuple[Any, ...]]] = []
 

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from wend import Grid, Trace, World
+from wend import Grid, Snapshot, Trace, World
 from wend.errors import FormatError, ParameterError, WendError
 from wend.experiments.foreign import rows_of
 from wend.experiments.report import make_report
@@ -404,9 +404,25 @@ class SelectorFiles:
         Selector.load(self.path).choose_by(self.features)
 
 
+class SnapshotFiles:
+    """Snapshots of a world."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "fuzz.snapshot"
+        self.world = World(Grid.from_text("....\n.@.."), "lra")
+        self.world.add((0, 0), (3, 1))
+        self.original = bytes(self.world.snapshot())
+
+    def mutated(self, rng: np.random.Generator) -> bytes:
+        return mutate(self.original, [self.original], rng)
+
+    def read(self) -> None:
+        self.world.restore(Snapshot.from_bytes(self.path.read_bytes()))
+
+
 READERS = {
     TraceFiles: 0.4, PlanFiles: 0.2, ForeignFiles: 0.05, SpecFiles: 0.05, ResultFiles: 0.02, DataZips: 0.08,
-    JsonFiles: 0.2, SelectorFiles: 0.1,
+    JsonFiles: 0.1, SelectorFiles: 0.1, SnapshotFiles: 0.1,
 }  # fmt: skip
 
 

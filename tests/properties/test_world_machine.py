@@ -25,7 +25,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from tests.golden.runs import OPTIONS
 from tests.interrupts import Interrupt
 from tests.reference.conduct import state_name
-from wend import ALGORITHMS, Grid, World, create, warm_up
+from wend import ALGORITHMS, Grid, Snapshot, World, create, warm_up
 from wend.errors import InUseError, WendError
 from wend.kernel import NO_AGENT, NO_CELL
 from wend.world.referee import judge_trace
@@ -60,6 +60,7 @@ MACHINES = OLD_OPTIONS + MORE_OPTIONS
 small = st.integers(0, 63)
 spots = st.tuples(small, small)         # a place, once it is folded onto the map
 NO_PLACES = ((99, 0), (-1, 0), (0.5, 0), (math.nan, 0), "ab", (0, 0, 0), 7)
+STRANGE = World(Grid.from_text(".@."), "lra").snapshot()
 NO_AGENTS = (999, -1, 0.5, "0", None, True)
 
 
@@ -83,6 +84,7 @@ class WorldMachine(RuleBasedStateMachine):
         self.there: set[int] = set()
         self.mine: set[int] = set()
         self.announced: dict[int, tuple[int, int]] = {}
+        self.kept: list[tuple[Any, ...]] = []           # snapshots, and what the world looked like
         starts, goals = draw.permutation(grid.free_cells())[:crowd], draw.permutation(grid.free_cells())[:crowd]
         for start, goal in zip(starts.tolist(), goals.tolist(), strict=True):
             self.there.add(self.world.add(grid.xy(start), grid.xy(goal)))
@@ -112,6 +114,7 @@ class WorldMachine(RuleBasedStateMachine):
         """Learn from the world what an interrupted call came to."""
         cells = self.world.state.agents.cell
         self.there = {agent for agent in range(self.world.agents) if cells[agent] != NO_CELL}
+        self.mine = {agent for agent in self.there if not self.world.state.agents.controlled[agent]}
         xy = self.world.grid.xy
         self.announced = {agent: xy(cell) for agent, cell in self.world._announced.items()}
 
@@ -258,6 +261,7 @@ class WorldMachine(RuleBasedStateMachine):
             lambda: world.move(agent, no_place), lambda: world.block([place, no_place]),
             lambda: world.block([place, world.position(agent)]), lambda: world.unblock([place, no_place]),
             lambda: world.think(budget=0), lambda: world.think(budget_ms=-1),
+            lambda: world.restore(no_place), lambda: world.restore(STRANGE),
             lambda: world.tick(budget=0), lambda: world.tick(budget=1.5), lambda: world.tick(budget_ms=math.nan),
         ]  # fmt: skip
         call, before = data.draw(st.sampled_from(calls)), self.fingerprint()
@@ -274,6 +278,7 @@ class WorldMachine(RuleBasedStateMachine):
         A tick that did not happen leaves everything as it was.
         """
         world, place = self.world, self.place(spot)
+        taken = self.kept[-1][0] if self.kept else world.snapshot()
         calls: list[Any] = [world.tick, world.tick, world.tick, world.think, lambda: world.unblock([place])]
         if self.vacant(place):
             calls.append(lambda: world.block([place]))
@@ -282,6 +287,7 @@ class WorldMachine(RuleBasedStateMachine):
             calls += [lambda: world.order(agent, place), lambda: world.pin(agent)]
             if self.vacant(place):
                 calls.append(lambda: world.teleport(agent, place))
+        calls.append(lambda: world.restore(taken))
         if theirs := sorted(self.there - self.mine):
             calls.append(lambda: world.order_group(theirs, place, "attack_move"))
             calls.append(lambda: [world.order(agent, place) for agent in theirs])
@@ -300,6 +306,36 @@ class WorldMachine(RuleBasedStateMachine):
         assert self.fingerprint() == before
         old.block([place for place in [self.place((3, 3))] if self.vacant(place)])      # which is not seen by the copy
         assert self.fingerprint() == before
+
+    @rule()
+    def take_a_snapshot(self) -> None:
+        self.kept.append((self.world.snapshot(), self.fingerprint()))
+
+    @precondition(lambda self: self.kept)
+    @rule(data=st.data(), sent=st.booleans())
+    def restore(self, data, sent) -> None:
+        """Back to any snapshot, or on to one; as bytes it has no trace, but what was restored before has one again."""
+        taken, before = data.draw(st.sampled_from(self.kept))
+        if sent:
+            self.world.restore(Snapshot.from_bytes(bytes(taken)))
+            assert self.world.state_hash() == before[0]
+        self.world.restore(taken)
+        self.follow()
+        assert self.fingerprint() == before
+
+    @precondition(lambda self: "anytime_ms" not in self.options)
+    @rule(ticks=st.integers(1, 3), budget=st.none() | st.integers(1, 60))
+    def tick_twice(self, ticks, budget) -> None:
+        """What happens after a snapshot happens again."""
+        taken, seen = self.world.snapshot(), []
+        for _ in range(2):
+            self.world.restore(taken)
+            for _ in range(ticks):
+                self.world.tick(budget=budget)
+            seen.append((self.fingerprint(), [self.world.intent(agent) for agent in sorted(self.there)]))
+        assert seen[0] == seen[1] or self.algorithm == "mapp"       # it counts no expansions for what it knows by now
+        assert seen[0][0][0] == seen[1][0][0]
+        self.announced.clear()
 
     @rule()
     def tick_in_another_thread(self) -> None:

@@ -39,6 +39,8 @@ class _Around(NamedTuple):
 class Claims:
     """The places of one world, and the agents that they belong to."""
 
+    uncaptured = ("_scratch", "_around", "_within_reach")
+
     def __init__(self, state: State, routes: Routes, journal: Journal) -> None:
         self._state = state
         self._routes = routes
@@ -48,7 +50,8 @@ class Claims:
         self._shared = 0                                # places to which more than one agent was sent
         self.unsettled: dict[int, bool] = {}            # those where not all have arrived since they were sent
         self._left: list[int] = []                      # cells that belong to no agent since this call began
-        self._around: dict[int, _Around] = {}           # by place
+        self._looked: dict[int, int] = {}               # by place: how many cells around it are known,
+        self._around: dict[int, _Around] = {}           # ... and these; found again when a snapshot was restored
         self._within_reach: dict[tuple[int, int], int] = {}     # by component and place: the nearest cell to it
         self._scratch = np.full(state.grid.size, UNREACHABLE, dtype=np.int32)
 
@@ -140,20 +143,31 @@ class Claims:
 
     def _cells_around(self, place: int, count: int) -> _Around:
         """At least so many of the cells nearest to a place, or all within reach, the best slots first."""
+        if place in self._looked and place not in self._around:
+            self._around[place] = self._look_around(place, self._looked[place])
         known = self._around.get(place)
         if known is None or not (known.are_all or known.cells.size >= count):
-            if len(self._around) >= _PLACES_KEPT:
-                self._around.clear()
-            grid = self._state.grid
-            self._journal.on_failure(self._scratch.fill, UNREACHABLE)
-            cells, moves = nearest_cells(grid, place, count, self._scratch)
-            is_in_a_passage = is_in_a_doorway(grid, cells)
-            if is_in_a_passage[0]:          # whoever is sent into a doorway is not to keep it free
-                is_in_a_passage[:] = False
-            worth = (2 * is_gap(grid, cells, place) + is_in_a_passage) * grid.size + moves
-            best_first = np.argsort(worth, kind="stable")
-            known = self._around[place] = _Around(cells[best_first], worth[best_first], cells.size < count)
+            if len(self._looked) >= _PLACES_KEPT:
+                self._forget_cells()
+            known = self._around[place] = self._look_around(place, count)
+            self._looked[place] = count
         return known
+
+    def _look_around(self, place: int, count: int) -> _Around:
+        """So many of the cells nearest to a place, or all within reach, the best slots first."""
+        grid = self._state.grid
+        self._journal.on_failure(self._scratch.fill, UNREACHABLE)
+        cells, moves = nearest_cells(grid, place, count, self._scratch)
+        is_in_a_passage = is_in_a_doorway(grid, cells)
+        if is_in_a_passage[0]:          # whoever is sent into a doorway is not to keep it free
+            is_in_a_passage[:] = False
+        worth = (2 * is_gap(grid, cells, place) + is_in_a_passage) * grid.size + moves
+        best_first = np.argsort(worth, kind="stable")
+        return _Around(cells[best_first], worth[best_first], cells.size < count)
+
+    def _forget_cells(self) -> None:
+        self._looked.clear()
+        self._around.clear()
 
     # --- whose a place is ------------------------------------------------------------------------------------------
 
@@ -218,10 +232,14 @@ class Claims:
 
     def forget_surroundings(self) -> None:
         """The map is about to be edited."""
+        for forget in (self._forget_cells, self._within_reach.clear):
+            forget()
+            self._journal.on_failure(forget)
+
+    def after_restore(self) -> None:
+        """A snapshot was restored: what is not in it is found again."""
         self._around.clear()
         self._within_reach.clear()
-        self._journal.on_failure(self._around.clear)
-        self._journal.on_failure(self._within_reach.clear)
 
     def _count(self, place: int, change: int) -> None:
         self._journal.keep(self._sent, place)

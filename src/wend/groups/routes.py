@@ -57,6 +57,11 @@ class Routes:
         self._agents = 0
 
     @property
+    def agents(self) -> int:
+        """How many agents there are, those included that have left the map."""
+        return self._agents
+
+    @property
     def asked(self) -> Cells:
         """int32[agents] the cell that the last order to each agent named."""
         asked: Cells = self._errands.asked[: self._agents]

@@ -97,7 +97,7 @@ def record(*names: str) -> Declared:
 
 
 @functools.cache
-def _fields(kind: type[Any]) -> dict[str, Any]:
+def declared_fields(kind: type[Any]) -> dict[str, Any]:
     """By field: how it is declared, the class of a bundle inside this one, or None for a number."""
     fields: dict[str, Any] = {}
     for name, hint in typing.get_type_hints(kind, include_extras=True).items():
@@ -106,10 +106,22 @@ def _fields(kind: type[Any]) -> dict[str, Any]:
     return fields
 
 
+@functools.cache
+def first_axes(kind: Any) -> tuple[tuple[str | None, int], ...]:
+    """By field: the name of a declared array's first axis, if it has one, and what the array is filled with."""
+    declared = declared_fields(kind)
+    found: list[tuple[str | None, int]] = []
+    for name in kind._fields:
+        about = declared.get(name)
+        axis = about.axes[0] if isinstance(about, Declared) else None
+        found.append((axis, about.fill) if isinstance(about, Declared) and isinstance(axis, str) else (None, 0))
+    return tuple(found)
+
+
 def allocate(kind: type[_Bundle], given: Mapping[str, Any] = MappingProxyType({}), /, **lengths: int) -> _Bundle:
     """A new bundle with axes of these lengths. `given` has the fields that are not to be allocated, by name."""
     values = []
-    for name, about in _fields(kind).items():
+    for name, about in declared_fields(kind).items():
         if name in given:
             values.append(given[name])
         elif isinstance(about, Declared):
@@ -124,7 +136,7 @@ def allocate(kind: type[_Bundle], given: Mapping[str, Any] = MappingProxyType({}
 def grown(bundle: _Bundle, **lengths: int) -> _Bundle:
     """The same bundle with axes of at least these lengths; arrays that are long enough are kept, others are copied."""
     values: list[Any] = []
-    for about, value in zip(_fields(type(bundle)).values(), bundle, strict=True):
+    for about, value in zip(declared_fields(type(bundle)).values(), bundle, strict=True):
         if isinstance(about, Declared):
             wanted = tuple(
                 max(length, lengths.get(axis, 0)) if isinstance(axis, str) else length
@@ -143,7 +155,7 @@ def grown(bundle: _Bundle, **lengths: int) -> _Bundle:
 def copied(bundle: _Bundle) -> _Bundle:
     """An independent copy of a bundle and all in it."""
     values: list[Any] = []
-    for about, value in zip(_fields(type(bundle)).values(), bundle, strict=True):
+    for about, value in zip(declared_fields(type(bundle)).values(), bundle, strict=True):
         if isinstance(about, Declared):
             values.append(value.copy())
         else:

@@ -32,6 +32,10 @@ class Pages(NamedTuple):
         ),
     ]
 
+    def lengths_in_use(self) -> dict[str, int]:
+        """How much of the pool a snapshot has to hold."""
+        return {"items": int(self.counts[0].used) * PAGE}
+
 
 def make_pages(pages: int) -> Pages:
     """Space for so many pages, until it grows."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import Annotated, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wend.kernel.arrays import allocate, flags, int64, record, zeros
 from wend.kernel.compiling import jit
@@ -36,6 +37,18 @@ class Pool(NamedTuple):
 def make_pool(items: int) -> Pool:
     """Space for so many items, all of them 0; their number is rounded up. What is never used takes no memory."""
     return allocate(Pool, items=-(-items // CHUNK) * CHUNK, older=0, older_chunks=0)
+
+
+def items_of(pool: Pool, count: int) -> NDArray[np.int64]:
+    """The first so many items, some of which may still be in the older array; not always a copy."""
+    items: NDArray[np.int64] = pool.items[:count]
+    if pool.counts[0].until > 0:
+        chunks = -(-count // CHUNK)
+        is_older = ~pool.is_over[:chunks]
+        whole = pool.items[: chunks * CHUNK].copy()
+        whole[: is_older.size * CHUNK].reshape(-1, CHUNK)[is_older] = pool.older.reshape(-1, CHUNK)[:chunks][is_older]
+        items = whole[:count]
+    return items
 
 
 def enlarged(pool: Pool) -> Pool:

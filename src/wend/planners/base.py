@@ -55,6 +55,8 @@ class Agents(NamedTuple):
 class State:
     """What a planner may see of its world. The world owns and changes it; planners only read."""
 
+    uncaptured: ClassVar[Sequence[str]] = ("agents",)   # the first rows of an array of the world's
+
     grid: Grid
     agents: Agents
     occupant: NDArray[np.int32]     # int32[cells]  the agent that stands there, or NO_AGENT
@@ -230,6 +232,7 @@ class Planner(ABC):
     """Base of all planners. Its fields are its parameters; everything else is set up in `bind`."""
 
     overlays: ClassVar[Mapping[str, Overlay]] = {}      # what `overlay` can draw, by name
+    uncaptured: ClassVar[Sequence[str]] = ("_is_prepared",)     # attributes that no snapshot holds: scratch and caches
 
     def __post_init__(self) -> None:
         for declared in self.parameters():
@@ -317,3 +320,6 @@ class Planner(ABC):
 
     def cells_changed(self, cells: NDArray[np.int32]) -> None:
         """These cells were blocked or unblocked."""
+
+    def world_restored(self) -> None:
+        """The world was led back to a snapshot, and all attributes of the planner but those in `uncaptured`."""

@@ -57,6 +57,10 @@ class Blocks(NamedTuple):
     beside: Annotated[np.ndarray, int32("names", "rim")]            # those groups; the rim: all cells around a block
     counts: Annotated[np.ndarray, record("names")]                  # names ever given
 
+    def lengths_in_use(self) -> dict[str, int]:
+        """How many names a snapshot has to hold."""
+        return {"names": int(self.counts[0].names)}
+
 
 class Labels(NamedTuple):
     """What it takes to label groups."""
@@ -64,6 +68,10 @@ class Labels(NamedTuple):
     unused: Annotated[np.ndarray, int32("names")]       # a stack of names that were given back
     queue: Annotated[np.ndarray, int32("block_cells")]  # scratch: the cells of the group at hand
     counts: Annotated[np.ndarray, record("unused")]     # the height of the stack
+
+    def lengths_in_use(self) -> dict[str, int]:
+        """How much of the stack a snapshot has to hold."""
+        return {"names": int(self.counts[0].unused)}
 
 
 class DistanceRows(NamedTuple):

@@ -313,6 +313,8 @@ class Flow:
     32
     """
 
+    uncaptured = ("_work",)     # scratch
+
     def __init__(self, grid: Grid, kind: str) -> None:
         """Take the grid, which is shared, and the kind of annotation: GLOBAL or LOCAL."""
         if kind not in (GLOBAL, LOCAL):

@@ -42,6 +42,10 @@ class OpenList(NamedTuple):
         ),
     ]
 
+    def lengths_in_use(self) -> dict[str, int]:
+        """How many entries a snapshot has to hold."""
+        return {"entries": int(max(self.counts[0].held, self.counts[0].pooled))}
+
 
 def make_open_list(cells: int) -> OpenList:
     """An open list for searches that expand each of so many cells at most once."""

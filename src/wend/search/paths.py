@@ -46,6 +46,10 @@ class Paths(NamedTuple):
         ),
     ]
 
+    def lengths_in_use(self) -> dict[str, int]:
+        """How much of the pool a snapshot has to hold."""
+        return {"items": int(self.counts[0].used)}
+
 
 def make_paths(cells: int) -> Paths:
     """No agents yet, and space for paths on a map of so many cells: for two of the longest at least."""

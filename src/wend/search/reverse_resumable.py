@@ -60,6 +60,10 @@ class Reverse(NamedTuple):
     ]
     allowance: Allowance    # forward searches that ask for distances count their expansions here too
 
+    def lengths_in_use(self) -> dict[str, int]:
+        """How much of the pool of entries a snapshot has to hold."""
+        return {"items": int(self.counts[0].entries)}
+
 
 def make_reverse(
     cells: int, *, searches: int = 0, pages: int = 1 << 16, entries: int = 1 << 20, levels: int = 256
@@ -299,7 +303,7 @@ class SharedSearches:
         self.of = np.zeros(0, np.int32)             # int32[agents] the search of each agent
         self._grid = grid
         self._by_goal: dict[int, int] = {}
-        self._users: dict[int, set[int]] = {}       # by search
+        self._users: list[int] = []                 # agents by search
         self._unused: list[int] = []
 
     def aim(self, agent: int, goal: int, origin: int) -> None:
@@ -308,13 +312,14 @@ class SharedSearches:
             more = ahead(self.of.size, agent + 1)
             self.of = np.pad(self.of, (0, more - self.of.size), constant_values=-1)
             self.reverse = grown(self.reverse, searches=more)
+            self._users += [0] * (more - len(self._users))
         self.drop(agent)
         search = self._by_goal.get(goal)
         if search is None:
             search = self._unused.pop() if self._unused else len(self._by_goal)
             begin(self.reverse, search, goal, origin)
             self._by_goal[goal] = search
-        self._users.setdefault(search, set()).add(agent)
+        self._users[search] += 1
         self.of[agent] = search
 
     def drop(self, agent: int) -> None:
@@ -323,8 +328,8 @@ class SharedSearches:
         if search < 0:
             return
         self.of[agent] = -1
-        self._users[search].discard(agent)
-        if not self._users[search]:
+        self._users[search] -= 1
+        if self._users[search] == 0:
             del self._by_goal[int(self.reverse.goal[search])]
             forget(self.reverse, search)
             self._unused.append(search)

@@ -104,6 +104,10 @@ class Dispatch:
 
     # --- what happens around them ----------------------------------------------------------------------------------
 
+    def after_restore(self) -> None:
+        """The world was led back to a snapshot."""
+        self._claims.after_restore()
+
     def before_edit(self) -> None:
         """The map is about to be edited."""
         self._claims.forget_surroundings()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,14 +17,29 @@ from wend.world.trace import ABSENT, Event, Trace, Wait
 _TO_JSON = json.JSONEncoder(sort_keys=True)
 
 
+class Record(NamedTuple):
+    """What was written down up to some point. The lists are the recorder's own, which grow; the numbers are of then."""
+
+    events: list[Event]
+    events_then: int
+    ticks: list[tuple[NDArray[np.uint8], float, int]]
+    waits: list[list[tuple[int, int, int, int]]]
+    ticks_then: int
+    waiting: tuple[int, dict[int, Wait]]
+    reasons: dict[str, int]
+    reasons_then: int
+
+
 class Recorder:
     """What happened in one world so far."""
 
     def __init__(self, grid: Grid, *, keeps_trace: bool, keeps_reasons: bool = False) -> None:
         """Begin with this map. Without a trace only the hash is kept; reasons say why agents wait."""
         self._grid = grid.copy()
+        self.map_digest = grid.digest()
         self.keeps_trace = keeps_trace
-        self._hash = _joined(b"", grid.digest().encode())
+        self._is_whole = True           # nothing is missing, as it is after a snapshot that came without a record
+        self._hash = _joined(b"", self.map_digest.encode())
         self._events: list[Event] = []
         self._ticks: list[tuple[NDArray[np.uint8], float, int]] = []    # what each agent did, plan_ms, expansions
         self.keeps_reasons = keeps_reasons
@@ -34,8 +50,33 @@ class Recorder:
     def note(self, event: Event) -> None:
         """Something was done to the world between two ticks."""
         self._hash = _joined(self._hash, _TO_JSON.encode([event.tick, event.kind, event.agent, event.data]).encode())
-        if self.keeps_trace:
+        if self.has_trace:
             self._events.append(event)
+
+    @property
+    def has_trace(self) -> bool:
+        """Whether it can say all that happened."""
+        return self.keeps_trace and self._is_whole
+
+    def record(self) -> Record | None:
+        """What was written down so far, for `go_back`. It costs nothing, however much that is."""
+        if not self.has_trace:
+            return None
+        return Record(
+            self._events, len(self._events), self._ticks, self._waits, len(self._ticks), self._waiting, self._reasons,
+            len(self._reasons),
+        )  # fmt: skip
+
+    def go_back(self, hash_then: bytes, record: Record | None) -> None:
+        """Go on from what was written down at some point, by this recorder or by another. The record is left alone."""
+        self._hash = hash_then
+        self._is_whole = record is not None
+        self._events, self._ticks, self._waits, self._waiting, self._reasons = [], [], [], (0, {}), {}
+        if record is not None and self.keeps_trace:
+            self._events = record.events[: record.events_then]
+            self._ticks, self._waits = record.ticks[: record.ticks_then], record.waits[: record.ticks_then]
+            self._waiting = record.waiting
+            self._reasons = dict(itertools.islice(record.reasons.items(), record.reasons_then))
 
     def mark(self) -> tuple[bytes, int]:
         """Where the record is now, for `rewind`."""
@@ -55,13 +96,13 @@ class Recorder:
     ) -> None:
         """A tick was made: what each agent did in it, and what planning took. To note it again changes nothing."""
         self._hash = hash_after
-        if self.keeps_trace:
+        if self.has_trace:
             self._ticks[tick - 1 :] = [(codes, plan_ms, expansions)]
 
     def note_waits(self, tick: int, waits: dict[int, Wait]) -> None:
         """Why agents waited in a tick; only what is new is kept. To note it again changes nothing."""
         noted, before = self._waiting
-        if noted == tick:
+        if noted == tick or not self._is_whole:
             return
         changes = []
         for agent, wait in waits.items():

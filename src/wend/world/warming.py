@@ -1,3 +1,4 @@
+# mypy: disallow-untyped-calls=False
 """Getting ready before the first frame: every kernel that a game can call is compiled, or loaded from the cache.
 
 Kernels are compiled when they are first called, so this calls them all: a small game is played with everything that a
@@ -15,6 +16,7 @@ import numpy as np
 
 from wend import arguments
 from wend.kernel import NO_AGENT
+from wend.kernel.packing import LINE, pack, packed_size, unpack
 from wend.kernel.pools import enlarged, make_pool
 from wend.maps.grid import Grid
 from wend.maps.terrain import Point
@@ -80,7 +82,10 @@ def _play(planner: Planner) -> None:
     """A small game with everything in it."""
     grid = Grid.from_text(_YARD)
     shortest_path(grid, (0, 0), (23, 11))
-    enlarged(make_pool(1))                                          # what a large map leads to
+    enlarged(make_pool(1))                                          # what a large map leads to,
+    line, packed = np.zeros(LINE, np.uint64), np.zeros(packed_size(LINE), np.uint64)
+    pack(line, line[0], packed, 0)                                  # ... also in snapshots
+    unpack(packed, 0, line[0], line)
     world = World(grid, planner, record_reasons=True)
     units = [world.add((x, y), goal=(14 + x, y)) for y in range(5) for x in range(4, 10, 2)]
     tower = world.add((2, 8), pinned=True)
@@ -116,6 +121,7 @@ def _play(planner: Planner) -> None:
         world.agent_state(unit)
     world.trace()
     world.state_hash()
+    world.restore(world.snapshot())
     twin = pickle.loads(pickle.dumps(world))
     twin.tick()
 

@@ -34,6 +34,7 @@ from wend.errors import MapError, ParameterError
 from wend.groups.orders import MOVE, Order
 from wend.kernel import NO_AGENT, NO_CELL
 from wend.kernel.arrays import ahead, allocate, grown
+from wend.kernel.capture import Step, capture, recall
 from wend.kernel.compiling import prepared
 from wend.maps.grid import Grid, GridView
 from wend.maps.memory import require_memory
@@ -48,13 +49,16 @@ from wend.world.dispatch import Dispatch, destination
 from wend.world.events import SETTLED, Listeners, events_of
 from wend.world.liaison import Liaison
 from wend.world.outlook import Outlook
-from wend.world.recorder import Recorder
+from wend.world.recorder import Record, Recorder
 from wend.world.referee import Referee
+from wend.world.snapshot import Snapshot, identity
 from wend.world.trace import WAIT, Event, Trace
 
 
 class World(Outlook):
     """Many agents on one map, and the clock that they move by."""
+
+    uncaptured = ("_calls", "_listeners", "_recorder", "_referee", "_identity", "_on_violation")
 
     def __init__(
         self,
@@ -97,6 +101,7 @@ class World(Outlook):
         self._events: list[AgentEvent] = []                     # of the last tick
         self._listeners = Listeners()
         self._recorder = Recorder(self._grid, keeps_trace=keeps_trace, keeps_reasons=keeps_reasons)
+        self._identity = identity(self.planner, self.seed, self._recorder.map_digest)   # what snapshots of it belong to
         self._referee = Referee(self.grid)
         occupant = np.full(self.grid.size, NO_AGENT, dtype=np.int32)
         self.state = State(self.grid, self._agent_rows, occupant)
@@ -378,6 +383,36 @@ class World(Outlook):
                 progress(self)
         return "quiet" if (self.states() == "unreachable").any() else "done"
 
+    # --- back in time ----------------------------------------------------------------------------------------------
+
+    def snapshot(self) -> Snapshot:
+        """The state of the world and its planner, to go back to with `restore`."""
+        with self._calls:
+            hash_then, record = self._recorder.state_hash(), self._recorder.record()
+            return Snapshot(self._identity, self.ticks, hash_then, capture(self), record)
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go back to a snapshot, of this world or of one with the same map, seed and planner: all goes on from there.
+
+        What was recorded since is gone from the trace. The bytes of a snapshot hold no trace: a world that is restored
+        from them goes on without one.
+        """
+        with self._calls, self._calls.journal as journal:
+            arguments.instance(snapshot, "snapshot", Snapshot, "a snapshot")
+            captured, record = snapshot.of(self._identity)
+            steps = recall(self, captured, ("wend", type(self.planner).__module__.partition(".")[0]))
+            journal.decide(self._go_back, steps, bytes.fromhex(snapshot.state_hash), record)
+            journal.settle()
+
+    def _go_back(self, steps: list[Step], hash_then: bytes, record: Record | None) -> None:
+        """Make the steps that lead back to a snapshot. To make them again changes nothing."""
+        for step, given in steps:
+            step(*given)
+        self.state.agents = self._first_agents(self._dispatch.routes.agents)
+        self._dispatch.after_restore()
+        self.planner.world_restored()
+        self._recorder.go_back(hash_then, record)
+
     # --- what can be seen, besides what outlook.py shows --------------------------------------------------------------
 
     def state_hash(self) -> str:
@@ -390,6 +425,8 @@ class World(Outlook):
         with self._calls:
             if not self._recorder.keeps_trace:
                 raise ParameterError("this world keeps no trace: make it without record=False")
+            if not self._recorder.has_trace:
+                raise ParameterError("this world was restored from a snapshot that came without its trace")
             return self._recorder.trace(self.agents, {"counters": self.planner.counters(), **meta})
 
     def __repr__(self) -> str:

@@ -169,6 +169,8 @@ def learn_phase(tables, learned, batch, standing):
 class Searches:
     """The searches of all agents, with what they need: a workspace for each thread."""
 
+    uncaptured = ("_threads", "_lookaheads")    # they hold nothing between two ticks
+
     def __init__(self, cells: int, *, expansions: int, vision: float, pace: Pace, threads: int) -> None:
         self._expansions = expansions
         self._vision_square = _FAR_AWAY if vision > 2**20 else int((vision + 1e-9) ** 2)

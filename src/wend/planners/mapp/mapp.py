@@ -42,7 +42,7 @@ Deviations and open points
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -84,6 +84,7 @@ class Mapp(MappParameters):
     overlays: ClassVar[Mapping[str, Overlay]] = {
         "traffic": Overlay("how many moves of the plan still lead to each cell"),
     }
+    uncaptured: ClassVar[Sequence[str]] = ("_pathfinder",)      # what it knows of the map is shared by all worlds
 
     def bind(self, state: State, seed: int) -> None:
         super().bind(state, seed)
@@ -190,6 +191,9 @@ class Mapp(MappParameters):
         blocked[cells] = ~self.state.grid.passable.ravel()[cells]
         cut = blocked[self._march.moves.to[~self._march.done]].any()
         self._stale = self._stale or bool(cut) or self._left_over > 0
+
+    def world_restored(self) -> None:
+        self._pathfinder = None
 
 
 def provable(problem: Problem, **parameters: Any) -> list[Promise]:

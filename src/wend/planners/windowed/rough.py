@@ -350,6 +350,8 @@ def step_phase(setting):
 class RoughSteps:
     """What rough agents believe, and the paths that they follow: the events of the world, and arrays that grow."""
 
+    uncaptured = ("_work",)     # scratch
+
     def __init__(self, grid: Grid, agents: int) -> None:
         self.courses = allocate(Courses, agents=0, expansions=EXPANSIONS)
         self._beliefs = Beliefs(grid, BLOCK)

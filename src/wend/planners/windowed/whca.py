@@ -40,7 +40,7 @@ Weave (`boxed_in = "push"`, `order = "age"`, `soft_tail = 1`) differs in three w
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -76,6 +76,8 @@ from wend.search.space_time import Scene
 @dataclass
 class Windowed(Planner):
     """WHCA*, and Weave."""
+
+    uncaptured: ClassVar[Sequence[str]] = ("_work",)    # scratch
 
     overlays: ClassVar[Mapping[str, Overlay]] = {
         "reservations": Overlay("for how many ticks from now on each cell is reserved"),

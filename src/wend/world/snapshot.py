@@ -1,0 +1,126 @@
+"""Snapshots: the dynamic state of a world and its planner, to go back to, to keep, or to send.
+
+    before = world.snapshot()
+    world.tick()
+    world.restore(before)               # as if that tick had never been
+
+A snapshot holds what `kernel/capture.py` finds in the world: numbers, and one block of bytes with all arrays. As bytes
+it has this form: `WENDSNAP`, the number of the format and the length of the header (uint32 each), the header as JSON,
+zeros up to a multiple of 8, the block, and a BLAKE2b hash of everything before it (16 bytes).
+
+It belongs to worlds with the same map, seed, planner and parameters, of the same version of Wend. To read one runs no
+code. The trace is no part of its bytes: see `World.restore`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import struct
+import sys
+from typing import Any
+
+import numpy as np
+
+from wend import __version__, arguments
+from wend.errors import FormatError, SnapshotError, VersionError
+from wend.files import parse_json
+from wend.kernel.capture import Captured, Stored, check
+from wend.planners.base import Planner
+from wend.world.recorder import Record
+
+FORMAT = 1
+_MAGIC = b"WENDSNAP"
+_HEAD = struct.Struct("<8sII")
+_DIGEST_BYTES = 16
+_SOURCE = "snapshot"
+
+# What the worlds that a snapshot belongs to have in common, and how an error calls it.
+_IDENTITY = {
+    "wend": "version of Wend", "planner": "planner", "parameters": "parameters of the planner", "seed": "seed",
+    "map": "map", "byteorder": "order of bytes in a number",
+}  # fmt: skip
+
+
+def identity(planner: Planner, seed: int, map_digest: str) -> dict[str, Any]:
+    """What a world must have in common with a snapshot to be restored from it."""
+    kind = type(planner)
+    return {
+        "wend": __version__,
+        "planner": f"{kind.__module__}:{kind.__qualname__}",
+        "parameters": {p.name: repr(getattr(planner, p.name)) for p in kind.parameters()},
+        "seed": seed,
+        "map": map_digest,
+        "byteorder": sys.byteorder,
+    }
+
+
+class Snapshot:
+    """The dynamic state of a world and its planner after some tick. It never changes, and belongs to no one world."""
+
+    def __init__(self, about: dict[str, Any], tick: int, hash_then: str, captured: Captured, record: Record | None):
+        self.tick = tick                # ticks that the world had made
+        self.state_hash = hash_then     # the world's
+        self._about = about
+        self._captured = captured
+        self._record = record
+
+    def of(self, about: dict[str, Any]) -> tuple[Captured, Record | None]:
+        """What it holds, for a world of that identity; an error that says what differs for any other."""
+        for name, what in _IDENTITY.items():
+            if (mine := self._about.get(name)) != (theirs := about[name]):
+                raise SnapshotError(f"the snapshot is of another {what}: {mine!r}, and not {theirs!r}")
+        return self._captured, self._record
+
+    def __bytes__(self) -> bytes:
+        """All of it but the trace, for a file or for another machine."""
+        tree, arrays, block = self._captured
+        header = {"about": self._about, "tick": self.tick, "hash": self.state_hash, "arrays": arrays, "tree": tree}
+        text = json.dumps(header, separators=(",", ":"), allow_nan=False).encode()
+        padding = bytes(-(_HEAD.size + len(text)) % 8)
+        whole = b"".join((_HEAD.pack(_MAGIC, FORMAT, len(text)), text, padding, block.tobytes()))
+        return whole + _digest(whole)
+
+    @classmethod
+    def from_bytes(cls, data: bytes | bytearray | memoryview) -> Snapshot:
+        """The snapshot that `bytes` made these bytes of."""
+        arguments.instance(data, "data", (bytes, bytearray, memoryview), "the bytes of a snapshot")
+        whole = bytes(data)
+        if len(whole) < _HEAD.size + _DIGEST_BYTES or not whole.startswith(_MAGIC):
+            raise FormatError(_SOURCE, "these bytes are no snapshot of Wend")
+        _, version, length = _HEAD.unpack_from(whole)
+        if version > FORMAT:
+            raise VersionError(_SOURCE, f"its format is {version}, and this Wend reads formats up to {FORMAT}")
+        if whole[-_DIGEST_BYTES:] != _digest(whole[:-_DIGEST_BYTES]):
+            raise FormatError(_SOURCE, "it is damaged: its hash is not the one that was written")
+        begin = _HEAD.size + length
+        header = parse_json(whole[_HEAD.size : begin], _SOURCE)
+        try:
+            block = np.frombuffer(bytearray(whole[begin + -begin % 8 : -_DIGEST_BYTES]), np.uint64)
+            arrays = [Stored(*stored) for stored in header["arrays"]]
+            captured = Captured(header["tree"], arrays, block)
+            check(captured)
+            return cls(dict(header["about"]), int(header["tick"]), str(header["hash"]), captured, None)
+        except (LookupError, TypeError, ValueError) as error:
+            raise FormatError(_SOURCE, f"it is damaged: its header is incomplete ({error})") from None
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory its arrays take."""
+        return self._captured.block.nbytes
+
+    def __repr__(self) -> str:
+        return f"<Snapshot at tick {self.tick}, {self.nbytes:,} bytes>"
+
+    def __reduce__(self) -> tuple[Any, tuple[bytes]]:
+        return Snapshot.from_bytes, (bytes(self),)
+
+    def __copy__(self) -> Snapshot:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Snapshot:
+        return self
+
+
+def _digest(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=_DIGEST_BYTES).digest()
