@@ -169,7 +169,7 @@ def learn_phase(tables, learned, batch, standing):
 class Searches:
     """The searches of all agents, with what they need: a workspace for each thread."""
 
-    uncaptured = ("_threads", "_lookaheads")    # they hold nothing between two ticks
+    uncaptured = ("_threads", "_lookaheads", "_batch")      # they hold nothing between two ticks
 
     def __init__(self, cells: int, *, expansions: int, vision: float, pace: Pace, threads: int) -> None:
         self._expansions = expansions
