@@ -65,4 +65,4 @@ def selector(
 
 
 def _percent(mean: float | None, deviation: float | None) -> str:
-    return "-" if mean is None or deviation is None else f"{100 * mean:.1f} ± {100 * deviation:.1f}"
+    return "-" if mean is None or deviation is None else f"{round(100 * mean, 1) + 0.0} ± {100 * deviation:.1f}"

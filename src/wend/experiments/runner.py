@@ -82,7 +82,8 @@ def run_experiment(
                 remade[job["algorithm"]] += 1
         pending = [job for job in jobs if job["id"] not in recorded or is_outdated(job, recorded[job["id"]].parameters)]
         pending = list({job["id"]: job for job in pending}.values())    # two views may share a run
-        tally = Tally(len(jobs), len(jobs) - len(pending), remade=remade, absent=tuple(sorted(absent)))
+        total = len({job["id"] for job in jobs})
+        tally = Tally(total, total - len(pending), remade=remade, absent=tuple(sorted(absent)))
         if pending:
             record(store.folder, spec, jobs, scale=scale, workers=workers, cluster=cluster is not None)
         if progress is not None:

@@ -77,11 +77,11 @@ def choices_of(data: Portfolio, selector: str, train: Rows, test: Rows, seed: in
 def judge(data: Portfolio, selector: str, kind: str, trial: int, training: float = 1.0) -> tuple[Score, int]:
     """How good a selector is on one split if it sees a share of the training part; and how many problems that is."""
     train, test = split(data, kind, trial)
+    single = single_best(data.quality[train])       # of the whole training part: a learning curve has one baseline
     count = max(round(training * train.size), 2)
     train = np.random.default_rng(trial).permutation(train)[:count]
     chosen = choices_of(data, selector, train, test, trial)
-    names = [data.names[row] for row in test]
-    return score(data.quality[test], chosen, names, single_best(data.quality[train])), count
+    return score(data.quality[test], chosen, [data.names[row] for row in test], single), count
 
 
 @dataclass(frozen=True)

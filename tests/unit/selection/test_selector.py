@@ -83,6 +83,8 @@ def test_standings_have_every_selector_and_a_learning_curve() -> None:
     assert set(whole) == {"worst", "a", "b", "c", "single-best", "best-per-type", "table", "ridge", "trees", "perfect"}
     assert whole["worst"].completion <= whole["trees"].completion <= whole["perfect"].completion
     assert whole["perfect"].gap_closed == pytest.approx(1)
+    little, all_of_it = (judge(drawn(), "a", "random", 1, share)[0] for share in (0.05, 1.0))
+    assert little == all_of_it      # the baseline is the same, whatever a selector sees
     curve = [each.training for each in found if each.selector == "trees" and each.split == "by-map"]
     assert curve == [1, 0.1, 0.25, 0.5]
     with pytest.raises(UnknownNameError):
