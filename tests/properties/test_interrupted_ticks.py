@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -109,21 +110,31 @@ def looks(world: World) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
+def lines_of(call: Callable[[], Any]) -> int:
+    """How many lines of Wend a call comes to."""
+    never = 10**9
+    counter = Interrupt(never)
+    counter.during(call)
+    return never - counter.lines_left + 8
+
+
 @pytest.mark.small
 @pytest.mark.parametrize(("key", "options"), OPTIONS, ids=str)
 def test_world_trace_and_hash_agree_after_every_interrupted_tick(key: str, options: dict[str, Any]) -> None:
     options = {**SHORT.get(key, {}), **options}
     warm_up(create(key, **options))
-    lines, struck, made, seed = 200, 0, 0, 0        # about how many lines a tick has; ticks interrupted, and made
+    struck, made, seed = 0, 0, 0                        # ticks interrupted, and made
     while struck < TICKS:
         scene = Scene(key, options, seed)
         world, draw = scene.world, scene.draw
+        lines = lines_of(world.tick)                    # about how many lines a tick has
         for _ in range(TICKS_PER_WORLD):
             scene.disturb()
             budget, is_in_step = None if draw.random() < 0.5 else int(draw.integers(1, 60)), draw.random() < 0.8
             if is_in_step:
                 world.tick(budget=budget)       # the planner forgot everything in the last one, and is bound again
-            before, at = looks(world), int(draw.integers(1, lines if is_in_step else 4000))
+            first = max(1, lines - 200) if draw.random() < 0.5 else 1       # near its end, or anywhere
+            before, at = looks(world), int(draw.integers(first, lines if is_in_step else lines + 4000))
             interrupt = Interrupt(at)
             if interrupt.during(lambda world=world, budget=budget: world.tick(budget=budget)):
                 struck += 1
