@@ -22,9 +22,11 @@ from wend import Grid, World, create, warm_up
 from wend.kernel import NO_AGENT, NO_CELL
 from wend.world.referee import judge_trace
 
-TICKS = int(os.environ.get("WEND_INTERRUPTED_TICKS", "48"))
-TICKS_PER_WORLD = 24
-SHORT = {"lacam": {"max_expansions": 100}}      # it tries as many configurations wherever there is no plan
+IS_COMPILED = os.environ.get("NUMBA_DISABLE_JIT") != "1"
+TICKS = int(os.environ.get("WEND_INTERRUPTED_TICKS", "48" if IS_COMPILED else "8"))
+TICKS_PER_WORLD = 24 if IS_COMPILED else 8
+# How long those search that plan beforehand, where there is no plan.
+SHORT = {"lacam": {"max_expansions": 100}, "ca": {"max_states": 200}, "hca": {"max_states": 200}}
 
 
 class Chain:
