@@ -57,7 +57,6 @@ class Annotation(NamedTuple):
     """A global annotation under way, and what each of its rules had to do."""
 
     moves: Annotated[np.ndarray, uint8("cells")]        # the table so far
-
     is_corridor: Annotated[np.ndarray, flags("cells")]
     begin: Annotated[np.ndarray, int32("bounds")]       # the moves as a graph: those of a cell lead to
     target: Annotated[np.ndarray, int32("edges")]       # ... target[begin[cell] : begin[cell + 1]]
@@ -72,6 +71,17 @@ class Annotation(NamedTuple):
         ),
     ]
     progress: Annotated[np.ndarray, record("stage", "cell", "listed")]      # what is done next, where; moves listed
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether some of the table is made."""
+        return bool(self.progress[0].stage > 0 or self.progress[0].cell > 0)
+
+    def lengths_in_use(self) -> dict[str, int]:
+        """How much of it a snapshot has to hold: nothing before it is begun, then all but moves that are not listed."""
+        if self.is_begun:
+            return {"edges": int(self.progress[0].listed)}
+        return dict.fromkeys(("cells", "bounds", "edges", "nodes"), 0)
 
 
 def make_annotation(cells: int) -> Annotation:
@@ -313,8 +323,6 @@ class Flow:
     32
     """
 
-    uncaptured = ("_work",)     # scratch
-
     def __init__(self, grid: Grid, kind: str) -> None:
         """Take the grid, which is shared, and the kind of annotation: GLOBAL or LOCAL."""
         if kind not in (GLOBAL, LOCAL):
@@ -354,7 +362,7 @@ class Flow:
         """Follow an edit of the grid at these cells."""
         if self._kind == GLOBAL:
             allow_all_around(self._grid.tables, self._moves, cells)
-            if self._work.progress[0].stage > 0 or self._work.progress[0].cell > 0:
+            if self._work.is_begun:
                 self._edited += cells.tolist()
             self._is_stale = True
         else:
