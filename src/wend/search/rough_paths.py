@@ -162,6 +162,8 @@ def skip_to_nearest(tables, paths, agent, start, here):
 class RoughPaths:
     """The lookaheads of a planner whose agents follow whole paths: the events of the world, and arrays that grow."""
 
+    uncaptured = ("_work",)     # scratch
+
     def __init__(self, grid: Grid, *, vision_square: int) -> None:
         """Agents within this squared distance are walls to a lookahead."""
         self._beliefs = Beliefs(grid, BLOCK)

@@ -226,30 +226,6 @@ def test_who_cannot_pass_goes_around_when_its_patience_ends() -> None:
 
 
 @pytest.mark.small
-def test_a_budget_spreads_the_same_searches_over_ticks() -> None:
-    """Agents that cannot meet take the same paths, however little may be searched in a tick; none starves."""
-    grid = Grid.from_text("\n".join(["." * 30, "@" * 30] * 6))
-    first_move, whole = {}, {}
-    for budget in (None, 10):
-        world = World(grid, "far")
-        for y in range(0, 12, 2):
-            world.add((0, y), (29, y))
-        whole[budget] = np.full(6, -1)
-        while not world.all_home():
-            world.tick(budget=budget)
-            has_one = [len(world.planner.intent(a).path) + world.position(a)[0] == 29 for a in range(6)]
-            whole[budget][(whole[budget] < 0) & has_one] = world.ticks
-        assert world.ticks <= 200
-        trace = world.trace()
-        assert budget is None or int(trace.expansions.max()) <= budget
-        first_move[budget] = [int(np.flatnonzero(trace.moves[:, a])[0]) for a in range(6)]
-    assert first_move[None] == [0] * 6
-    assert whole[None].tolist() == [1] * 6
-    assert first_move[10] == [1, 3, 5, 7, 9, 11]        # two ticks a lookahead, four with the distances over blocks
-    assert (np.diff(whole[10]) > 0).all()
-
-
-@pytest.mark.small
 def test_a_proxy_path_is_searched_within_the_budget_too() -> None:
     ticks = []
     for budget in (100, 1):

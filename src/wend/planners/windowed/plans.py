@@ -20,7 +20,7 @@ from wend.search.reservations import other_at, release_way, reserve_way
 from wend.search.space_time import Scene, Tails
 
 NO_ROW = -1
-FAR = 2**62         # farther than any cell
+TOO_FAR = 2**62     # farther than any cell
 
 # Why an agent has the plan that it has: WindowPlans.why
 ON_ITS_WAY = 0      # it was found by a search

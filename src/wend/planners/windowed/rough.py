@@ -33,7 +33,7 @@ from wend.maps.grid import Grid
 from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, GridTables
 from wend.planners.base import Agents, Budget, State
 from wend.planners.windowed.plans import (
-    FAR,
+    TOO_FAR,
     UNSERVED,
     Courses,
     Habits,
@@ -139,7 +139,7 @@ def set_courses(setting):
         is_exact = known_distance(reverse, search, cell) >= 0 or (was_exact and reaches(reverse, search, goal))
         courses.is_exact[agent], courses.is_rough[agent] = is_exact, not is_exact
         if is_exact and not was_exact:
-            plans.nearest[agent], plans.nearer_at[agent] = FAR, tick
+            plans.nearest[agent], plans.nearer_at[agent] = TOO_FAR, tick
         if not is_exact and plans.tails.end[agent] > tick:
             stand(setting.scene.table, plans, agent, cell, 0, tick)
 
@@ -167,12 +167,12 @@ def learn_phase(setting):
         if not can_learn(learned, 1):
             return OUT_OF_SPACE
         here, goal = agents.cell[agent], agents.goal[agent]
-        promised = FAR
+        promised = TOO_FAR
         for d in range(8):
             if tables.moves[here] >> d & 1:
                 cost = CARDINAL_COST if d < 4 else DIAGONAL_COST
                 promised = min(promised, cost + _believed(tables, learned, agent, here, here + tables.offset[d], goal))
-        if _believed(tables, learned, agent, here, here, goal) < promised < FAR:
+        if _believed(tables, learned, agent, here, here, goal) < promised < TOO_FAR:
             set_heuristic(learned, agent, here % tables.width, here // tables.width, promised)
     return 0
 

@@ -3,7 +3,7 @@
 
     begin_tick      the table of reservations shows where all agents are
     set_courses     who is rough (rough.py)
-    look_phase      who is home, and who came nearer to its goal
+    progress_phase  who is home, and who came nearer to its goal
     line_up         who plans in this tick, and in which order
     replan_phase    they plan
     extend_phase    those that were pushed plan on from where they will stand
@@ -18,8 +18,8 @@ from wend.kernel import FOUND, NO_AGENT, NO_CELL, OUT_OF_BUDGET, OUT_OF_SPACE, j
 from wend.kernel.allowance import allow
 from wend.planners.windowed.plans import (
     BOXED_IN,
-    FAR,
     PUSHED,
+    TOO_FAR,
     UNSERVED,
     call_back,
     drop_plan,
@@ -77,7 +77,7 @@ def begin_tick(setting, tick, steps, next_cell):
 
 
 @jit
-def look_phase(setting):
+def progress_phase(setting):
     """Note which agents are home, and which came nearer to their goals. Mutates: setting.plans."""
     agents, plans, tick = setting.agents, setting.plans, setting.lineup.counts[0].tick
     for agent in range(agents.cell.size):
@@ -88,7 +88,7 @@ def look_phase(setting):
             plans.home_ticks[agent] += 1
             if plans.home_ticks[agent] >= STABLE_TICKS:
                 plans.left_home[agent] = tick
-                plans.nearest[agent] = FAR
+                plans.nearest[agent] = TOO_FAR
                 plans.nearer_at[agent] = tick
             continue
         plans.home_ticks[agent] = 0
@@ -276,7 +276,7 @@ def _begin(setting, tick, steps, next_cell):
         begin_tick(setting, tick, steps, next_cell)
         carry_on(setting.scene.reverse)
         set_courses(setting)
-        look_phase(setting)
+        progress_phase(setting)
         line_up(setting)
         counts.stage = _REPLAN
 

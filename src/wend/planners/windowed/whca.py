@@ -55,7 +55,7 @@ from wend.maps.terrain import CARDINAL_COST
 from wend.planners.base import Budget, Intent, Overlay, Planner, Proposal, State, parameter
 from wend.planners.windowed.abstraction import AbstractAims
 from wend.planners.windowed.plans import (
-    FAR,
+    TOO_FAR,
     Habits,
     Lineup,
     Setting,
@@ -123,15 +123,15 @@ class Windowed(Planner):
         else:
             self._rough.do_without()
         self._waits_for = proposal.waits_for
-        limit, is_rough = budget.slice(), budget.is_limited and not self.abstraction
+        limit, rough_too = budget.slice(), budget.is_limited and not self.abstraction
         steps = self.window if limit >= 4 * self.window else max(1, limit // 4)
         allowance = self._distances.reverse.allowance
         while True:
             before = spent(allowance)
-            run = prepared(TICKS[is_rough]) if self._is_prepared[is_rough] else TICKS[is_rough]
+            run = prepared(TICKS[rough_too]) if self._is_prepared[rough_too] else TICKS[rough_too]
             answer = run(self._setting(), self.state.tick, steps, limit, *proposal)
             budget.spend(spent(allowance) - before)
-            self._is_prepared[is_rough] = True
+            self._is_prepared[rough_too] = True
             if answer == DONE:
                 return
             if answer == OUT_OF_SPACE:
@@ -215,7 +215,7 @@ class Windowed(Planner):
         plans.under_way[agent] = False
         plans.home_ticks[agent] = 0
         plans.left_home[agent] = plans.nearer_at[agent] = tick
-        plans.nearest[agent] = FAR
+        plans.nearest[agent] = TOO_FAR
 
     def cells_changed(self, cells: NDArray[np.int32]) -> None:
         self._distances.cells_changed(cells)
