@@ -17,7 +17,7 @@ const MACHINE = {
   refused: { try: "connecting" }, // the server closed the door for a reason: only the reader tries again
 };
 
-const REFUSALS = [1008, 4400, 4401, 4403, 4429]; // close codes after which a try at once would be no use
+const REFUSED = 1008; // the close code of a server that would say the same again
 
 export class Link {
   constructor(host) {
@@ -67,7 +67,7 @@ export class Link {
   }
 
   lost({ code, reason }) {
-    if (REFUSALS.includes(code)) {
+    if (code === REFUSED) {
       this.signal("refused", 0, reason || "no reason given");
       return;
     }
