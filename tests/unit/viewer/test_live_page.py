@@ -161,8 +161,8 @@ console.log(JSON.stringify([
   mapText("random", parameters, { seed: 0, blocked: 0.2 }),
   line([0, 0], [4, 2]),
   line([3, 3], [3, 3]),
-  costOf(7, [{ plan_ms: 1.234, expansions: 1500 }], ["A"]),
-  costOf(7, [{ plan_ms: 1.234, expansions: 1500 }, { plan_ms: 20, expansions: 3 }], ["A", "B"]),
+  costOf(7, [{ tick_ms: 1.234, expansions: 1500 }], ["A"]),
+  costOf(7, [{ tick_ms: 1.234, expansions: 1500 }, { tick_ms: 20, expansions: 3 }], ["A", "B"]),
 ]));
 """
 

@@ -20,7 +20,7 @@ const CHARTS = [
     states: [0, 1, 3],
     word: whole,
   },
-  { name: "tick time", of: [(row) => row.plan_ms], peaks: true, word: (value) => `${value.toFixed(1)} ms` },
+  { name: "tick time", of: [(row) => row.tick_ms], peaks: true, word: (value) => `${value.toFixed(1)} ms` },
   { name: "expansions", of: [(row) => row.expansions], peaks: true, word: whole },
   { name: "spread", of: [(row) => row.spread ?? NaN], word: spreadName },
 ];
@@ -113,7 +113,7 @@ export class Curves {
 /** What a tick cost, in words. */
 export function costOf(tick, panes, titles) {
   const told = (row, pane) => {
-    const cost = `${row.plan_ms.toFixed(1)} ms and ${whole(row.expansions)} expansions`;
+    const cost = `${row.tick_ms.toFixed(1)} ms and ${whole(row.expansions)} expansions`;
     return panes.length > 1 ? `${titles[pane]} ${cost}` : cost;
   };
   return `Tick ${tick} cost ${panes.map(told).join(", ")}.`;

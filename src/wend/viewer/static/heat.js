@@ -24,7 +24,7 @@ export class HeatMenu {
     const named = [...all.values()].map((overlay) => [overlay.name, words(overlay).replaceAll("_", " ")]);
     const isThere = this.chosen === "jam" || all.has(this.chosen);
     fillSelect(byId("heat"), [["", "none"], ["jam", "where units stand"], ...named]);
-    this.choose(isThere ? this.chosen : "");
+    if (this.chosen) this.choose(isThere ? this.chosen : "");
   }
 
   choose(name) {

@@ -26,7 +26,9 @@ export class Pane {
     this.above.role = "application";
     this.head = element("div");
     this.head.className = "pane-head";
-    this.element = element("section", this.ground, this.above, this.head);
+    const view = element("div", this.ground, this.above);
+    view.className = "view";
+    this.element = element("section", this.head, view);
     this.element.className = "pane";
   }
 

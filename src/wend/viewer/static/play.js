@@ -50,7 +50,7 @@ class Play {
     this.heads = new Heads(this);
     this.heat = new HeatMenu(this);
     this.menu = new Menu(this);
-    this.curves = new Curves(() => this.schedule());
+    this.curves = new Curves(() => this.drawCurves());
     this.tempo = new Tempo();
     this.phase = 1; // how far the units have come on their way into the newest tick
     this.tool = "select";
@@ -86,12 +86,14 @@ class Play {
 
   resize() {
     for (const pane of this.panes) pane.resize();
+    this.drawCurves();
     this.render(performance.now()); // at once: a resized canvas is empty until it is drawn
   }
 
   recolour() {
     this.colours = this.marks.colours = readColours();
     for (const pane of this.panes) pane.recolour(this.colours);
+    this.drawCurves();
     this.schedule();
   }
 
@@ -197,12 +199,12 @@ class Play {
 
   tick({ tick, panes }) {
     this.curves.add(tick, panes);
+    this.curvesTimer ??= setTimeout(() => this.drawCurves(), CURVES_MS);
     this.heads.show(panes);
   }
 
   judge(sentence) {
     byId("verdict").textContent = sentence;
-    byId("verdict").hidden = !sentence;
   }
 
   /** Take a frame. One that does not fit to what is known is answered with a wish for a full one. */
@@ -279,6 +281,7 @@ class Play {
     this.shows[what] = !this.shows[what];
     document.querySelector(`[data-command="${what}"]`).ariaPressed = String(this.shows[what]);
     document.body.classList.toggle(`no-${what}`, !this.shows[what]);
+    this.drawCurves();
     this.schedule();
   }
 
@@ -444,7 +447,6 @@ class Play {
     }
     for (const pane of this.panes) this.draw(pane, now);
     this.why.show();
-    if (now - (this.curvesAt ?? -Infinity) > CURVES_MS) this.drawCurves(now);
   }
 
   draw(pane, now) {
@@ -463,8 +465,10 @@ class Play {
     pane.above.classList.toggle("on-unit", target !== null && pane.unitAt(target, phase) !== NO_AGENT);
   }
 
-  drawCurves(now) {
-    this.curvesAt = now;
+  /** A few times per second, and when a tick is chosen. */
+  drawCurves() {
+    clearTimeout(this.curvesTimer);
+    this.curvesTimer = undefined;
     if (this.shows.curves) this.curves.draw();
     const { shown, rows } = this.curves;
     if (shown >= 0) byId("cost").textContent = costOf(shown, rows[shown], this.panes.map(({ title }) => title));
