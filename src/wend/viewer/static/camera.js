@@ -7,10 +7,15 @@ const MARGIN = 24; // pixels; left free around the map by "fit", both sides toge
 
 export class Camera {
   constructor(mapWidth, mapHeight, focus) {
+    this.resize(1, 1, 1);
+    this.aim(mapWidth, mapHeight, focus);
+  }
+
+  /** Look at a map. */
+  aim(mapWidth, mapHeight, focus) {
     this.mapWidth = mapWidth;
     this.mapHeight = mapHeight;
     this.focus = focus; // the columns and rows that "fit" shows, as half-open ranges
-    this.resize(1, 1, 1);
     this.fit();
   }
 

@@ -25,6 +25,7 @@ function bindKeys(commands, target) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === " " && event.target.closest("button")) return; // the button that has the focus is pressed
     const key = event.key.toLowerCase();
+    if (event.target.matches("input:not([type=range]), select") && key !== "escape") return; // it is typed into
     const command = Object.values(commands).find(({ keys }) => keys.includes(key));
     if (command === undefined) return;
     event.preventDefault();

@@ -1,4 +1,4 @@
-// The pointer on the stage: the wheel zooms, a drag moves the map, a click is a click.
+// The pointer on the stage: the wheel and two fingers zoom, a drag moves the map, a click is a click.
 //
 // Its host has a property `following`, whether the camera follows an agent, and these methods, which the pointer calls:
 // clicked(), doubleClicked(), grabbed() while the map is dragged, schedule() when there is something new to draw.
@@ -12,6 +12,7 @@ export class Pointer {
     this.host = host;
     this.place = null; // where on the stage it is, in pixels
     this.drag = null; // where it began, and whether it has moved far enough to be one
+    this.pressed = new Map(); // where the button and the fingers that are down are, by pointer
   }
 
   start() {
@@ -19,8 +20,8 @@ export class Pointer {
     canvas.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     canvas.addEventListener("pointerdown", (event) => this.press(event));
     canvas.addEventListener("pointermove", (event) => this.move(event));
-    canvas.addEventListener("pointerup", () => this.release());
-    canvas.addEventListener("pointercancel", () => this.endDrag());
+    canvas.addEventListener("pointerup", (event) => this.release(event));
+    canvas.addEventListener("pointercancel", (event) => this.lift(event));
     canvas.addEventListener("pointerleave", () => this.leave());
     canvas.addEventListener("dblclick", () => this.host.doubleClicked());
   }
@@ -32,10 +33,15 @@ export class Pointer {
 
   wheel(event) {
     event.preventDefault();
-    const { camera, host } = this;
     const pixels = event.deltaY * (event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 20 : 1);
-    const around = host.following ? [camera.width / 2, camera.height / 2] : [event.offsetX, event.offsetY];
-    camera.zoomAt(...around, Math.exp(-pixels * (event.ctrlKey ? 0.01 : 0.0016))); // ctrl: two fingers on a touchpad
+    const factor = Math.exp(-pixels * (event.ctrlKey ? 0.01 : 0.0016)); // ctrl: two fingers on a touchpad
+    this.zoom([event.offsetX, event.offsetY], factor);
+  }
+
+  /** Zoom around a pixel; around the agent that the camera follows if there is one. */
+  zoom(around, factor) {
+    const { camera, host } = this;
+    camera.zoomAt(...(host.following ? [camera.width / 2, camera.height / 2] : around), factor);
     host.schedule();
   }
 
@@ -43,14 +49,25 @@ export class Pointer {
     if (event.button !== 0) return;
     this.canvas.setPointerCapture(event.pointerId);
     this.place = [event.offsetX, event.offsetY];
-    this.drag = { from: this.place, moved: false };
+    this.pressed.set(event.pointerId, this.place);
+    this.drag = { from: this.place, moved: this.pressed.size > 1 }; // two fingers never click
   }
 
   move(event) {
-    const [x, y] = this.place ?? [event.offsetX, event.offsetY];
     this.place = [event.offsetX, event.offsetY];
-    if (this.drag) this.dragBy(event.offsetX - x, event.offsetY - y);
+    const before = [...this.pressed.values()];
+    const last = this.pressed.get(event.pointerId);
+    if (last) this.pressed.set(event.pointerId, this.place);
+    if (last && before.length === 1) this.dragBy(this.place[0] - last[0], this.place[1] - last[1]);
+    if (last && before.length === 2) this.pinch(before, [...this.pressed.values()]);
     this.host.schedule();
+  }
+
+  /** Two fingers: what is between them stays there, and grows as their distance does. */
+  pinch([[x0, y0], [x1, y1]], [[x2, y2], [x3, y3]]) {
+    const middle = [(x2 + x3) / 2, (y2 + y3) / 2];
+    if (!this.host.following) this.camera.panBy(middle[0] - (x0 + x1) / 2, middle[1] - (y0 + y1) / 2);
+    this.zoom(middle, Math.hypot(x3 - x2, y3 - y2) / Math.max(Math.hypot(x1 - x0, y1 - y0), 1));
   }
 
   dragBy(x, y) {
@@ -63,9 +80,15 @@ export class Pointer {
     this.camera.panBy(x, y);
   }
 
-  release() {
+  release(event) {
     if (this.drag && !this.drag.moved) this.host.clicked();
-    this.endDrag();
+    this.lift(event);
+  }
+
+  /** A finger or the button is up again; the finger that is left goes on with the drag. */
+  lift(event) {
+    this.pressed.delete(event.pointerId);
+    if (this.pressed.size === 0) this.endDrag();
   }
 
   endDrag() {

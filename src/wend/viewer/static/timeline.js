@@ -2,12 +2,24 @@
 
 import { clamp } from "./geometry.js";
 import { Graph } from "./graph.js";
+import { HOME, MOVING } from "./moves.js";
 import { byId } from "./page.js";
+
+/** The shares of agents at their goal and moving, and the spread of a group as a share of its peak. */
+function progressCurves({ spread, spreadPeak }, { counts, present }) {
+  const share = (state) => (tick) => (present[tick] ? counts[state][tick] / present[tick] : 0);
+  return [
+    { colour: ({ states }) => states[HOME], at: share(HOME), area: true },
+    { colour: ({ states }) => states[MOVING], at: share(MOVING) },
+    { colour: (colours) => colours.spread, at: (tick) => spread[tick] / Math.max(spreadPeak, 1) },
+  ];
+}
 
 export class Timeline {
   constructor(recording, survey, player) {
     this.player = player;
-    this.graph = new Graph(byId("graph"), recording, survey);
+    const edited = recording.edits.map(([tick]) => tick);
+    this.graph = new Graph(byId("graph"), recording.ticks, progressCurves(recording, survey), edited);
   }
 
   start() {
