@@ -28,6 +28,7 @@ from tests.reference.conduct import state_name
 from wend import ALGORITHMS, Grid, Snapshot, World, create, warm_up
 from wend.errors import InUseError, WendError
 from wend.kernel import NO_AGENT, NO_CELL
+from wend.planners.mapp.mapp import Mapp
 from wend.world.referee import judge_trace
 
 EXAMPLES = int(os.environ.get("WEND_MACHINE_EXAMPLES", "0"))    # 0: as many as below
@@ -107,7 +108,7 @@ class WorldMachine(RuleBasedStateMachine):
               world.waypoints(agent)) for agent in sorted(self.there)],
             len(world.trace().events), world.positions().tolist(), world.previous_positions().tolist(),
             world.events(), world.quiet(), claims._holder.tolist(), claims._sent.tolist(), claims._shared,
-            dict(world._dispatch._pursuits._followed), sorted(claims.unsettled),
+            dict(world._dispatch._pursuits._followed), sorted(claims.unsettled), repr(world.planner),
         )  # fmt: skip
 
     def follow(self) -> None:
@@ -244,6 +245,21 @@ class WorldMachine(RuleBasedStateMachine):
         ]
         assert (after[9] - before[9], after[0] != before[0]) == (thought > 0, thought > 0)
 
+    @rule(data=st.data(), made=st.booleans())
+    def change_planner(self, data, made) -> None:
+        """Nothing is changed but the planner, and the record of it."""
+        key, options = data.draw(st.sampled_from([(self.algorithm, self.options), ("weave", {}), ("surge", {})]))
+        before, former = self.fingerprint(), self.world.planner
+        if made:
+            self.world.change_planner(create(key, **options))
+        else:
+            self.world.change_planner(key, **options)
+        assert self.world.planner == create(key, **options)
+        assert not hasattr(former, "state")
+        after = self.fingerprint()
+        assert after[9] == before[9] + 1
+        assert after[1:9] + after[10:-1] == before[1:9] + before[10:-1]
+
     @rule(data=st.data(), spot=spots)
     def fail(self, data, spot) -> None:
         """A call that is refused changes nothing."""
@@ -262,6 +278,8 @@ class WorldMachine(RuleBasedStateMachine):
             lambda: world.block([place, world.position(agent)]), lambda: world.unblock([place, no_place]),
             lambda: world.think(budget=0), lambda: world.think(budget_ms=-1),
             lambda: world.restore(no_place), lambda: world.restore(STRANGE),
+            lambda: world.change_planner("wave"), lambda: world.change_planner("weave", window=-1),
+            lambda: world.change_planner(world.planner), lambda: world.change_planner(create("lra"), noise=1),
             lambda: world.tick(budget=0), lambda: world.tick(budget=1.5), lambda: world.tick(budget_ms=math.nan),
         ]  # fmt: skip
         call, before = data.draw(st.sampled_from(calls)), self.fingerprint()
@@ -287,7 +305,7 @@ class WorldMachine(RuleBasedStateMachine):
             calls += [lambda: world.order(agent, place), lambda: world.pin(agent)]
             if self.vacant(place):
                 calls.append(lambda: world.teleport(agent, place))
-        calls.append(lambda: world.restore(taken))
+        calls += [lambda: world.restore(taken), lambda: world.change_planner("weave")]
         if theirs := sorted(self.there - self.mine):
             calls.append(lambda: world.order_group(theirs, place, "attack_move"))
             calls.append(lambda: [world.order(agent, place) for agent in theirs])
@@ -333,7 +351,8 @@ class WorldMachine(RuleBasedStateMachine):
             for _ in range(ticks):
                 self.world.tick(budget=budget)
             seen.append((self.fingerprint(), [self.world.intent(agent) for agent in sorted(self.there)]))
-        assert seen[0] == seen[1] or self.algorithm == "mapp"       # it counts no expansions for what it knows by now
+        is_mapp = isinstance(self.world.planner, Mapp)      # it counts no expansions for what it knows by now
+        assert seen[0] == seen[1] or is_mapp
         assert seen[0][0][0] == seen[1][0][0]
         self.announced.clear()
 
@@ -433,7 +452,7 @@ def test_whatever_happens_no_rule_is_broken_and_nobody_is_lost(key: str, options
             options = {**options, "alternates_folder": folder}
         if key in ("ca", "hca"):                # where there is no plan, they look at so many states
             options = {"max_states": 500, **options}
-        warm_up(create(key, **options))
+        warm_up(create(key, **options), "weave", "surge")
         machine = type("Machine", (WorldMachine,), {"algorithm": key, "options": options})
         machine.TestCase.settings = settings(
             max_examples=EXAMPLES or (MOST if ALGORITHMS[key].online and not options else FEW),

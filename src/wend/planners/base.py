@@ -246,11 +246,15 @@ class Planner(ABC):
 
     def bind(self, state: State, seed: int) -> None:
         """Start work in a world. Called once, before anything else."""
+        self.require_free()
+        self.state = state
+        self.seed = seed
+
+    def require_free(self) -> None:
+        """Raise an error if it is at work in a world."""
         if hasattr(self, "state"):
             name = type(self).__name__
             raise ParameterError(f"this {name} is at work in a world already; make another one, one for each world")
-        self.state = state
-        self.seed = seed
 
     def unbind(self) -> None:
         """Forget the world, so that the planner can be bound again: a planner that was interrupted starts anew."""

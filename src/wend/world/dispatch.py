@@ -7,7 +7,7 @@ depend on it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from wend.groups.routes import NO_PATH, Cells, Routes
 from wend.journal import Journal
 from wend.kernel import NO_CELL
 from wend.maps.terrain import Point
-from wend.planners.base import Planner, State
+from wend.planners.base import State
 from wend.world.conduct import Conduct
 from wend.world.liaison import Liaison
 
@@ -30,11 +30,10 @@ class Dispatch:
     """Where the agents of one world were sent."""
 
     def __init__(
-        self, state: State, planner: Planner, liaison: Liaison, note: Callable[..., None], journal: Journal
+        self, state: State, liaison: Liaison, note: Callable[..., None], journal: Journal
     ) -> None:
         """`note` writes an event down: its kind, the agent, and further fields by name."""
         self._state = state
-        self._planner = planner
         self._liaison = liaison
         self._note = note
         self._journal = journal
@@ -54,6 +53,10 @@ class Dispatch:
     def waypoints(self, agent: int) -> list[Point]:
         """The places that an agent has still to pass before it heads for its goal."""
         return [self._state.grid.xy(cell) for cell in self.routes.waypoints(agent).tolist()]
+
+    def followed(self) -> Mapping[int, int]:
+        """The agent that each follower follows."""
+        return self._pursuits.followed
 
     # --- orders ----------------------------------------------------------------------------------------------------
 
@@ -162,7 +165,7 @@ class Dispatch:
             self._send(errand)
         if self._commander.has_orders:
             for agent in self._commander.advance():
-                self._liaison.tell(self._planner.agent_retasked, agent)
+                self._liaison.tell(self._liaison.planner.agent_retasked, agent)
         has_others = not agents.controlled.all()        # the program's agents
         if self._claims.are_shared or has_others:
             waited, held_up = (tick - since[: agents.cell.size] for since in (conduct.moved_at, conduct.nearer_at))
@@ -227,7 +230,7 @@ class Dispatch:
         if new_route != route:
             self._note("routed", agent, waypoints=new_route)
         if self._state.agents.goal[agent] != heading:
-            self._liaison.tell(self._planner.agent_retasked, agent)
+            self._liaison.tell(self._liaison.planner.agent_retasked, agent)
 
 
 def destination(order: Order) -> dict[str, Point]:

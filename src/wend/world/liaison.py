@@ -2,7 +2,8 @@
 
 If a call fails after the planner was told of it, or while it planned, the planner's state fits nothing that ever was.
 Then it is told nothing more, and before the next tick it is bound again and meets the agents one by one, as they stand.
-What it does from then on depends on the world alone and not on where it was interrupted.
+What it does from then on depends on the world alone and not on where it was interrupted. A planner that takes over from
+another one meets the agents in the same way.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wend.journal import Journal
 from wend.kernel import NO_AGENT, NO_CELL
@@ -18,10 +20,10 @@ from wend.planners.base import Agents, Planner, State
 
 
 class Liaison:
-    """What keeps one planner in step with one world."""
+    """What keeps the planner of one world in step with it."""
 
     def __init__(self, planner: Planner, state: State, seed: int, journal: Journal) -> None:
-        self._planner = planner
+        self.planner = planner      # the one that moves the agents now
         self._state = state
         self._seed = seed
         self._journal = journal
@@ -29,8 +31,7 @@ class Liaison:
         try:
             planner.bind(state, seed)
         except BaseException:
-            if getattr(planner, "state", None) is state:
-                planner.unbind()
+            _let_go(planner, state)
             raise
 
     def tell(self, event: Callable[..., None], *arguments: Any) -> None:
@@ -41,37 +42,75 @@ class Liaison:
 
     def rejoin(self) -> None:
         """Bind the planner again if it is out of step."""
-        if not self._is_lost:
-            return
+        if self._is_lost:
+            self.planner.unbind()
+            self._introduce(self.planner)
+            self._is_lost = False
+
+    def hand_over(self, planner: Planner) -> None:
+        """Let another planner take over. The one so far knows the world until it is let go."""
+        self._take_in(planner)
+        self._introduce(planner)
+        self._is_lost = False
+
+    def stand_in(self, planner: Planner) -> None:
+        """Put a planner that knows no agent yet in the place of the one so far: a snapshot says all that it knows."""
+        self._take_in(planner)
+        state, agents = self._state, self._state.agents
+        occupants = self._empty()
+        planner.bind(state, self._seed)
+        state.agents, state.occupant[...] = agents, occupants
+
+    def _take_in(self, planner: Planner) -> None:
+        """Let this planner be the world's. If the call fails it is free again, and the one so far goes on."""
+        planner.require_free()
+        self._journal.on_failure(_let_go, planner, self._state)
+        for name in ("planner", "_is_lost"):
+            self._journal.keep_attribute(self, name)
+        self.planner = planner
+
+    def _empty(self) -> NDArray[np.int32]:
+        """Take all agents off the map, as far as a planner sees; return who stands where."""
         state, agents = self._state, self._state.agents
         self._journal.keep_attribute(state, "agents")
         for array in (state.occupant, agents.cell, agents.goal):
             self._journal.keep(array)
+        occupants = state.occupant.copy()
+        state.agents = _first(agents, 0)
+        state.occupant.fill(NO_AGENT)
+        return occupants
+
+    def _introduce(self, planner: Planner) -> None:
+        """Bind a planner, and let it meet the agents one by one."""
+        state, agents = self._state, self._state.agents
         cells, goals = agents.cell.tolist(), agents.goal.tolist()
         vacant = np.flatnonzero(state.grid.free & (state.occupant == NO_AGENT))
         spare = int(vacant[0]) if vacant.size else 0        # where an agent that has left stands while it is introduced
-        state.agents = _first(agents, 0)
-        state.occupant.fill(NO_AGENT)
-        self._planner.unbind()
-        self._planner.bind(state, self._seed)
+        self._empty()
+        planner.bind(state, self._seed)
         for agent, cell in enumerate(cells):
             state.agents = _first(agents, agent + 1)
             if cell != NO_CELL:
                 state.occupant[cell] = agent
-                self._planner.agent_added(agent)
+                planner.agent_added(agent)
                 continue
             other = state.occupant[spare]
             agents.cell[agent] = agents.goal[agent] = spare
             state.occupant[spare] = agent
-            self._planner.agent_added(agent)
+            planner.agent_added(agent)
             agents.cell[agent], agents.goal[agent] = NO_CELL, goals[agent]
             state.occupant[spare] = other
-            self._planner.agent_removed(agent)
+            planner.agent_removed(agent)
         state.agents = agents
-        self._is_lost = False
 
     def _lose(self) -> None:
         self._is_lost = True
+
+
+def _let_go(planner: Planner, state: State) -> None:
+    """Let a planner be bound again, if it is bound to this world."""
+    if getattr(planner, "state", None) is state:
+        planner.unbind()
 
 
 def _first(agents: Agents, count: int) -> Agents:

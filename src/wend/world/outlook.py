@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -30,6 +32,8 @@ from wend.world.conduct import (
 from wend.world.dispatch import Dispatch
 from wend.world.events import Listener, Listeners
 from wend.world.liaison import Liaison
+from wend.world.recorder import Recorder
+from wend.world.trace import Trace
 
 _STATE_NAMES = np.array(STATES)
 
@@ -39,7 +43,7 @@ class Outlook:
 
     grid: GridView                      # the map as it is now; the world's `block` and `unblock` edit it
     state: State                        # what the planner sees, too
-    planner: Planner
+    planner: Planner                    # the one that moves the agents now
     _calls: Calls
     _liaison: Liaison
     _dispatch: Dispatch
@@ -48,6 +52,7 @@ class Outlook:
     _idle_ticks: int                    # ticks in a row in which no agent moved
     _events: list[AgentEvent]           # of the last tick
     _listeners: Listeners
+    _recorder: Recorder
 
     # --- the agents ------------------------------------------------------------------------------------------------
 
@@ -91,9 +96,20 @@ class Outlook:
 
     def states(self) -> NDArray[np.str_]:
         """str[agents] what every agent is doing: the names of `agent_state`, or `absent`."""
+        return _STATE_NAMES[self.state_codes()]
+
+    def state_codes(self) -> NDArray[np.uint8]:
+        """uint8[agents] the same as indices into `wend.world.conduct.STATES`, for those who look at every tick."""
         codes = np.empty(self.agents, dtype=np.uint8)
         all_states(self.ticks, self.state.agents, self._sent(), self._conduct, codes)
-        return _STATE_NAMES[codes]
+        return codes
+
+    def followed(self) -> NDArray[np.int32]:
+        """int32[agents] the agent that every agent follows; -1 for one that follows none."""
+        followed = np.full(self.agents, NO_AGENT, np.int32)
+        for agent, other in self._dispatch.followed().items():
+            followed[agent] = other
+        return followed
 
     def home_count(self) -> int:
         """How many of the planner's agents stand on their goals."""
@@ -152,6 +168,26 @@ class Outlook:
         if listener not in self._listeners.of(kind):
             raise ParameterError(f"listener is a function that was given to on({kind!r}, ...), not {listener!r}")
         self._listeners.of(kind).remove(listener)
+
+    def state_hash(self) -> str:
+        """A hash of everything that happened so far: map, orders, edits and every position of every tick."""
+        with self._calls:
+            return self._recorder.state_hash()
+
+    def trace(self, **meta: Any) -> Trace:
+        """What happened so far, with whatever is to be remembered about it."""
+        with self._calls:
+            if not self._recorder.keeps_trace:
+                raise ParameterError("this world keeps no trace: make it without record=False")
+            if not self._recorder.has_trace:
+                raise ParameterError("this world was restored from a snapshot that came without its trace")
+            return self._recorder.trace(self.agents, {"counters": self.planner.counters(), **meta})
+
+    def __repr__(self) -> str:
+        there = int(((self.state.agents.cell != NO_CELL) & self.state.agents.controlled).sum())
+        by = type(self.planner).__name__
+        home = f"{self.home_count()} of {there} agents home"
+        return f"<World at tick {self.ticks}: {home}, moved by {by}, on {self.grid}>"
 
     # --- behind the scenes -----------------------------------------------------------------------------------------
 

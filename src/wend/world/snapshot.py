@@ -8,8 +8,9 @@ A snapshot holds what `kernel/capture.py` finds in the world: numbers, and one b
 it has this form: `WENDSNAP`, the number of the format and the length of the header (uint32 each), the header as JSON,
 zeros up to a multiple of 8, the block, and a BLAKE2b hash of everything before it (16 bytes).
 
-It belongs to worlds with the same map, seed, planner and parameters, of the same version of Wend. To read one runs no
-code. The trace is no part of its bytes: see `World.restore`.
+It belongs to worlds that were set up with the same map, seed, planner and parameters, of the same version of Wend, and
+says which planner moved the agents then. To read one runs no code. The trace is no part of its bytes: see
+`World.restore`.
 """
 
 from __future__ import annotations
@@ -18,14 +19,15 @@ import hashlib
 import json
 import struct
 import sys
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from wend import __version__, arguments
-from wend.errors import FormatError, SnapshotError, VersionError
+from wend import __version__, arguments, plugins
+from wend.errors import FormatError, ParameterError, SnapshotError, VersionError
 from wend.files import parse_json
 from wend.kernel.capture import Captured, Stored, check
+from wend.planners import registry
 from wend.planners.base import Planner
 from wend.world.recorder import Record
 
@@ -34,6 +36,8 @@ _MAGIC = b"WENDSNAP"
 _HEAD = struct.Struct("<8sII")
 _DIGEST_BYTES = 16
 _SOURCE = "snapshot"
+
+MOVER = "mover"     # how a snapshot calls the planner that moved the agents
 
 # What the worlds that a snapshot belongs to have in common, and how an error calls it.
 _IDENTITY = {
@@ -44,15 +48,24 @@ _IDENTITY = {
 
 def identity(planner: Planner, seed: int, map_digest: str) -> dict[str, Any]:
     """What a world must have in common with a snapshot to be restored from it."""
-    kind = type(planner)
     return {
         "wend": __version__,
-        "planner": f"{kind.__module__}:{kind.__qualname__}",
-        "parameters": {p.name: repr(getattr(planner, p.name)) for p in kind.parameters()},
+        **described(planner),
         "seed": seed,
         "map": map_digest,
         "byteorder": sys.byteorder,
     }
+
+
+def described(planner: Planner) -> dict[str, Any]:
+    """The class of a planner and its parameters, as texts from which another one like it can be made."""
+    parameters = {p.name: str(getattr(planner, p.name)) for p in planner.parameters()}
+    return {"planner": name_of(planner), "parameters": parameters}
+
+
+def name_of(planner: Planner) -> str:
+    """The class of a planner, as `module:Class`."""
+    return f"{type(planner).__module__}:{type(planner).__qualname__}"
 
 
 class Snapshot:
@@ -61,21 +74,28 @@ class Snapshot:
     def __init__(self, about: dict[str, Any], tick: int, hash_then: str, captured: Captured, record: Record | None):
         self.tick = tick                # ticks that the world had made
         self.state_hash = hash_then     # the world's
-        self._about = about
+        self.about = about              # the world: see `identity`; and the planner that moved its agents
         self._captured = captured
         self._record = record
 
     def of(self, about: dict[str, Any]) -> tuple[Captured, Record | None]:
         """What it holds, for a world of that identity; an error that says what differs for any other."""
         for name, what in _IDENTITY.items():
-            if (mine := self._about.get(name)) != (theirs := about[name]):
+            if (mine := self.about.get(name)) != (theirs := about[name]):
                 raise SnapshotError(f"the snapshot is of another {what}: {mine!r}, and not {theirs!r}")
         return self._captured, self._record
+
+    def mover(self) -> Planner:
+        """A planner like the one that moved the agents; its class is one of Wend's, or one that is loaded."""
+        try:
+            return _planner_class(self.about[MOVER]["planner"])(**self.about[MOVER]["parameters"])
+        except (KeyError, TypeError, ParameterError) as error:
+            raise SnapshotError(f"the snapshot is damaged: its planner cannot be made ({error})") from None
 
     def __bytes__(self) -> bytes:
         """All of it but the trace, for a file or for another machine."""
         tree, arrays, block = self._captured
-        header = {"about": self._about, "tick": self.tick, "hash": self.state_hash, "arrays": arrays, "tree": tree}
+        header = {"about": self.about, "tick": self.tick, "hash": self.state_hash, "arrays": arrays, "tree": tree}
         text = json.dumps(header, separators=(",", ":"), allow_nan=False).encode()
         padding = bytes(-(_HEAD.size + len(text)) % 8)
         whole = b"".join((_HEAD.pack(_MAGIC, FORMAT, len(text)), text, padding, block.tobytes()))
@@ -120,6 +140,19 @@ class Snapshot:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Snapshot:
         return self
+
+
+def _planner_class(name: str) -> type[Planner]:
+    """A class of planners by its name. It is one of Wend's, or the program has loaded it."""
+    if any(name == algorithm.where for algorithm in registry.ALGORITHMS.values()):
+        return cast("type[Planner]", plugins.load(name, plugins.PLANNER))
+    module, _, path = name.partition(":")
+    found: Any = sys.modules.get(module)
+    for attribute in path.split("."):
+        found = getattr(found, attribute, None)
+    if not isinstance(found, type) or not issubclass(found, Planner):
+        raise SnapshotError(f"the snapshot is of a world that {name} moved, which this program has not loaded")
+    return found
 
 
 def _digest(data: bytes) -> bytes:

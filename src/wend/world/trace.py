@@ -1,8 +1,8 @@
 """Trace: what happened in a world, and the only hand-off to metrics, reports and viewers.
 
 A trace holds the map at the start, one byte per agent and tick, what planning cost in each tick, and the events: agents
-added, removed and ordered, cells blocked and unblocked. On request it also holds why agents waited. On disk it is a zip
-file whose entries are described field by field in docs/formats/trace.md.
+added, removed and ordered, cells blocked and unblocked, planners changed. On request it also holds why agents waited.
+On disk it is a zip file whose entries are described field by field in docs/formats/trace.md.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from wend.maps.terrain import DX, DY, Point
 from wend.rules import OFF_MAP
 
 FORMAT = "wend-trace"
-MAJOR, MINOR = 1, 2
+MAJOR, MINOR = 1, 3
 
 WAIT = 0        # codes 1..8 are moves in direction code - 1
 ABSENT = 9      # the agent is not on the map in this tick
@@ -73,6 +73,10 @@ EVENTS = {
     "pinned": ("`pinned` bool", "other agents may no longer push it off its goal, or may again"),
     "blocked": ("`cells` list of [x, y]", "these cells became walls"),
     "unblocked": ("`cells` list of [x, y]", "these cells became free"),
+    "planner": (
+        "`algorithm` string, `parameters` object, `reason` string",
+        "another planner moves the agents from now on, and why (since 1.3)",
+    ),
     "thought": ("`expansions` int", "the planner searched ahead, and expanded so many nodes (since 1.2)"),
 }
 
@@ -83,7 +87,7 @@ class Event:
 
     tick: int                       # how many ticks had been made when it happened
     kind: str                       # one of EVENTS
-    agent: int | None = None        # the agent concerned, None for groups and edits of the map
+    agent: int | None = None        # the agent concerned, None where it is no single one
     data: dict[str, Any] = field(default_factory=dict)  # by kind, see docs/formats/trace.md
 
 
@@ -334,7 +338,8 @@ def _event(data: Any, grid: Grid, ticks: int) -> Event:
     needed = {
         "added": {"at", "goal"}, "ordered": {"goal"}, "group": {"agents", "target", "mode"},
         "teleported": {"at", "to"}, "followed": {"other"},
-        "routed": {"waypoints"}, "pinned": {"pinned"}, "blocked": {"cells"}, "unblocked": {"cells"},
+        "routed": {"waypoints"}, "pinned": {"pinned"}, "planner": {"algorithm", "parameters", "reason"},
+        "blocked": {"cells"}, "unblocked": {"cells"},
     }  # fmt: skip
     if missing := needed.get(event.kind, set()) - data.keys():
         raise ValueError(f"a {event.kind!r} event without {', '.join(sorted(missing))}")

@@ -21,9 +21,9 @@ The world keeps the clock. Where agents are sent, and that no two of them have t
 
 from __future__ import annotations
 
-import copy
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,6 @@ from wend.errors import MapError, ParameterError
 from wend.groups.orders import MOVE, Order
 from wend.kernel import NO_AGENT, NO_CELL
 from wend.kernel.arrays import ahead, allocate, grown
-from wend.kernel.capture import Step, capture, recall
 from wend.kernel.compiling import prepared
 from wend.maps.grid import Grid, GridView
 from wend.maps.memory import require_memory
@@ -48,17 +47,15 @@ from wend.world.conduct import AgentEvent, Conduct, carry_out, look, waits_of
 from wend.world.dispatch import Dispatch, destination
 from wend.world.events import SETTLED, Listeners, events_of
 from wend.world.liaison import Liaison
-from wend.world.outlook import Outlook
-from wend.world.recorder import Record, Recorder
+from wend.world.recorder import Recorder
 from wend.world.referee import Referee
-from wend.world.snapshot import Snapshot, identity
-from wend.world.trace import WAIT, Event, Trace
+from wend.world.rewinding import Rewindable
+from wend.world.snapshot import identity, name_of
+from wend.world.trace import WAIT, Event
 
 
-class World(Outlook):
+class World(Rewindable):
     """Many agents on one map, and the clock that they move by."""
-
-    uncaptured = ("_calls", "_listeners", "_recorder", "_referee", "_identity", "_on_violation")
 
     def __init__(
         self,
@@ -106,7 +103,7 @@ class World(Outlook):
         occupant = np.full(self.grid.size, NO_AGENT, dtype=np.int32)
         self.state = State(self.grid, self._agent_rows, occupant)
         self._liaison = Liaison(self.planner, self.state, self.seed, self._calls.journal)
-        self._dispatch = Dispatch(self.state, self.planner, self._liaison, self._note, self._calls.journal)
+        self._dispatch = Dispatch(self.state, self._liaison, self._note, self._calls.journal)
 
     @classmethod
     def from_problem(cls, problem: Problem, planner: Planner | str, **options: Any) -> World:
@@ -272,6 +269,27 @@ class World(Outlook):
         with self._calls, self._calls.journal:
             self._edit("unblocked", [cell for cell in self.grid.cells_at(given) if not self.grid.free[cell]])
 
+    def change_planner(self, planner: Planner | str, **parameters: Any) -> None:
+        """Let another planner move the agents from the next tick on, which keep their places, goals and orders.
+
+        `planner` is a planner or the name of one, whose parameters can then be given by name. The one so far may be
+        used again.
+        """
+        arguments.instance(planner, "planner", (Planner, str), "a planner or the name of one")
+        if parameters and not isinstance(planner, str):
+            raise ParameterError("planner is one that is made already: parameters go with the name of one")
+        with self._calls, self._calls.journal as journal:
+            successor = registry.create(planner, **parameters) if isinstance(planner, str) else planner
+            former = self.planner
+            self._liaison.hand_over(successor)
+            for name in ("planner", "_stalled_ticks"):
+                journal.keep_attribute(self, name)
+            self.planner, self._stalled_ticks = successor, 0
+            named = planner if isinstance(planner, str) else name_of(planner)
+            self._note("planner", algorithm=named, parameters=asdict(successor), reason="the program asked for it")
+            journal.decide(former.unbind)
+            journal.settle()
+
     # --- the clock -------------------------------------------------------------------------------------------------
 
     def tick(self, *, budget: int | None = None, budget_ms: float | None = None) -> None:
@@ -383,69 +401,6 @@ class World(Outlook):
                 progress(self)
         return "quiet" if (self.states() == "unreachable").any() else "done"
 
-    # --- back in time ----------------------------------------------------------------------------------------------
-
-    def snapshot(self) -> Snapshot:
-        """The state of the world and its planner, to go back to with `restore`."""
-        with self._calls:
-            hash_then, record = self._recorder.state_hash(), self._recorder.record()
-            return Snapshot(self._identity, self.ticks, hash_then, capture(self), record)
-
-    def restore(self, snapshot: Snapshot) -> None:
-        """Go back to a snapshot, of this world or of one with the same map, seed and planner: all goes on from there.
-
-        What was recorded since is gone from the trace. The bytes of a snapshot hold no trace: a world that is restored
-        from them goes on without one.
-        """
-        with self._calls, self._calls.journal as journal:
-            arguments.instance(snapshot, "snapshot", Snapshot, "a snapshot")
-            captured, record = snapshot.of(self._identity)
-            steps = recall(self, captured, ("wend", type(self.planner).__module__.partition(".")[0]))
-            journal.decide(self._go_back, steps, bytes.fromhex(snapshot.state_hash), record)
-            journal.settle()
-
-    def _go_back(self, steps: list[Step], hash_then: bytes, record: Record | None) -> None:
-        """Make the steps that lead back to a snapshot. To make them again changes nothing."""
-        for step, given in steps:
-            step(*given)
-        self.state.agents = self._first_agents(self._dispatch.routes.agents)
-        self._dispatch.after_restore()
-        self.planner.world_restored()
-        self._recorder.go_back(hash_then, record)
-
-    # --- what can be seen, besides what outlook.py shows --------------------------------------------------------------
-
-    def state_hash(self) -> str:
-        """A hash of everything that happened so far: map, orders, edits and every position of every tick."""
-        with self._calls:
-            return self._recorder.state_hash()
-
-    def trace(self, **meta: Any) -> Trace:
-        """What happened so far, with whatever is to be remembered about it."""
-        with self._calls:
-            if not self._recorder.keeps_trace:
-                raise ParameterError("this world keeps no trace: make it without record=False")
-            if not self._recorder.has_trace:
-                raise ParameterError("this world was restored from a snapshot that came without its trace")
-            return self._recorder.trace(self.agents, {"counters": self.planner.counters(), **meta})
-
-    def __repr__(self) -> str:
-        there = int(((self.state.agents.cell != NO_CELL) & self.state.agents.controlled).sum())
-        by = type(self.planner).__name__
-        home = f"{self.home_count()} of {there} agents home"
-        return f"<World at tick {self.ticks}: {home}, moved by {by}, on {self.grid}>"
-
-    def __getstate__(self) -> dict[str, Any]:
-        with self._calls:
-            return dict(vars(self))
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        self.state.agents = self._first_agents(self.agents)     # a copy of a view is no view
-
-    def __copy__(self) -> World:
-        return copy.deepcopy(self)      # two worlds share nothing
-
     # --- behind the scenes -----------------------------------------------------------------------------------------
 
     def _vacant_cell(self, point: Point, name: str) -> int:
@@ -455,10 +410,6 @@ class World(Outlook):
         if cell in self._announced.values():
             raise MapError(f"an agent was announced to move to {self.grid.xy(cell)}")
         return cell
-
-    def _first_agents(self, count: int) -> Agents:
-        """The rows of the first so many agents."""
-        return Agents(*(array[:count] for array in self._agent_rows))
 
     def _edit(self, kind: str, cells: list[int]) -> None:
         """Change the map, tell the planner, and send the agents whom the change concerns to where they can get now."""

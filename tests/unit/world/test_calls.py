@@ -18,6 +18,7 @@ from tests.interrupts import Interrupt
 from wend import ALGORITHMS, Budget, Grid, Planner, Problem, World, create, solve
 from wend.errors import InUseError, MapError, ParameterError, ViolationError, WendError
 from wend.planners.base import Proposal
+from wend.planners.local_repair import LocalRepair
 from wend.run import Limits
 from wend.world.referee import judge_trace
 from wend.world.trace import Trace
@@ -106,6 +107,8 @@ def bad_calls() -> list[tuple[str, tuple[Any, ...], dict[str, Any]]]:
     calls += [("order_group", ([0, 0], (0, 3)), {}), ("order_group", ([0, 6], (0, 3)), {})]
     calls += [("order_group", ([0], (0, 3), mode), {}) for mode in ("fly", 5, None, [])]
     calls += [("add", ((9, 0),), {}), ("add", ((2, 1),), {}), ("add", ((9, 1),), {}), ("move", (0, (0, 1)), {})]
+    calls += [("change_planner", (planner,), {}) for planner in (5, None, "", "wave", LocalRepair)]
+    calls += [("change_planner", ("lra",), {"nose": 1}), ("change_planner", ("lra",), {"noise": "loud"})]
     calls += [("move", (6, (5, 3)), {}), ("block", ([(9, 3), (9, 1)],), {}), ("block", ([(9, 3), (9, 0)],), {})]
     return calls
 
@@ -395,6 +398,7 @@ CALLS: dict[str, Callable[[World], Any]] = {
     "move": lambda world: world.move(6, (8, 0)),
     "block": lambda world: world.block([(5, 3), (8, 1), (8, 3)]),
     "unblock": lambda world: world.unblock([(2, 1), (6, 2)]),
+    "change_planner": lambda world: world.change_planner("lra", noise=2),
 }
 
 
