@@ -30,8 +30,9 @@ export class Heads {
     choice.addEventListener("change", () => {
       this.play.orders.send("algorithm", { pane: pane.number, name: choice.value, parameters: {} });
     });
-    const button = element("button", "Parameters");
+    const button = element("button", "…");
     button.type = "button";
+    button.title = button.ariaLabel = `Parameters of pane ${pane.number + 1}`;
     button.addEventListener("click", () => this.openParameters(pane.number, algorithm, parameters));
     button.disabled = this.described(algorithm).parameters.length === 0;
     const counts = element("div");

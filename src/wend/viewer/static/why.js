@@ -38,8 +38,8 @@ export class Why {
   show() {
     const { selection, panes } = this.play;
     const card = byId("card");
-    card.hidden = selection.size === 0;
-    if (card.hidden) return;
+    card.classList.toggle("empty", selection.size === 0);
+    if (selection.size === 0) return;
     const content = selection.size === 1 ? this.about(this.unit) : this.summary(selection.list);
     const key = JSON.stringify([selection.size, this.unit, content, panes.length]);
     if (key === this.shown) return;
@@ -67,7 +67,6 @@ export class Why {
           ["Cell", place(units.cell(unit))],
           ...(answer?.goal ? [["Goal", place(answer.goal)]] : []),
           ...(answer?.way.length ? [["Way ahead", counted(answer.way.length, "step")]] : []),
-          ["Since", `tick ${units.since[unit]}`],
         ],
       };
     });
@@ -128,8 +127,8 @@ function classed(tag, name, ...content) {
 function comparison(unit, panes) {
   const home = panes.filter(({ units }) => units.has(unit) && units.state(unit) === IS_HOME);
   if (home.length === 0) return `Neither has got unit ${unit} to its goal yet.`;
-  const told = ({ title, units }) => `${title} in tick ${units.since[unit]}`;
+  const told = ({ title, units }) => `${title} by tick ${units.since[unit]}`;
   if (home.length === panes.length) return `Both got unit ${unit} to its goal: ${home.map(told).join(", ")}.`;
   const [other] = panes.filter((pane) => !home.includes(pane));
-  return `${told(home[0])} got unit ${unit} to its goal; ${other.title} has not yet.`;
+  return `${home[0].title} got unit ${unit} to its goal by tick ${home[0].units.since[unit]}; ${other.title} has not yet.`;
 }
