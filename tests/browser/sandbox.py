@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -64,6 +64,20 @@ class Sandbox:
         scene = self.get("wendPlay.scene.scene")
         self.page.evaluate("(recipe) => wendPlay.begin({ ...wendPlay.recipe, versus: null, ...recipe })", recipe)
         self.until(f"wendPlay.scene.scene !== {scene} && wendPlay.panes.every((pane) => pane.units.tick >= 0)")
+
+    def rest(self) -> None:
+        """Wait until all units are home and the last frame is here."""
+        self.until(
+            f"""wendPlay.state === "resting" && (({{ units }}) => [...Array(units.count).keys()].every(
+              (unit) => [{HOME}, {GONE}].includes(units.state(unit))))(wendPlay.panes[0])"""
+        )
+
+    def obey(self, act: Callable[[], object]) -> None:
+        """Give an order, and wait until it is carried out."""
+        tick = self.tick
+        act()
+        self.until(f"wendPlay.panes[0].units.tick > {tick}")
+        self.rest()
 
     def pause(self) -> None:
         self.page.keyboard.press("Space")

@@ -10,6 +10,7 @@ export class HeatMenu {
     this.chosen = ""; // the name of an overlay, "jam", or nothing
     this.offered = []; // by pane, the overlays that its planner can draw
     this.jams = []; // by pane
+    this.asked = []; // by pane, the name of the overlay that the server sends
   }
 
   start() {
@@ -19,6 +20,7 @@ export class HeatMenu {
   /** Take the overlays of every pane; what was chosen stays chosen if there still is one. */
   offer(panes) {
     this.offered = panes;
+    this.asked = [];
     const all = new Map(panes.flat().map((overlay) => [overlay.name, overlay]));
     const words = ({ name, of_agent: ofAgent }) => (ofAgent ? `${name} of the unit` : name);
     const named = [...all.values()].map((overlay) => [overlay.name, words(overlay).replaceAll("_", " ")]);
@@ -51,6 +53,8 @@ export class HeatMenu {
       const agent = overlay?.of_agent ? (selection.first ?? null) : null;
       const name = overlay && (!overlay.of_agent || agent !== null) ? overlay.name : null;
       if (overlay && name === null) this.play.say("Select a unit to see what it knows.");
+      if (name === null && !this.asked[number]) return; // it sends none anyway
+      this.asked[number] = name;
       orders.send("overlay", { pane: number, name, agent });
     });
   }

@@ -74,7 +74,7 @@ class Play {
     this.heads.start();
     this.heat.start();
     byId("retry").addEventListener("click", () => this.link.connect());
-    byId("seed").addEventListener("change", ({ target }) => this.begin({ ...this.recipe, seed: target.valueAsNumber }));
+    byId("seed").addEventListener("change", ({ target }) => this.reseed(target));
     byId("find").addEventListener("change", ({ target }) => this.find(target.valueAsNumber));
     byId("compare-with").addEventListener("change", ({ target }) => this.compare(target.value));
     new ResizeObserver(() => this.resize()).observe(byId("panes"));
@@ -252,6 +252,11 @@ class Play {
     this.orders.send("new", recipe);
   }
 
+  reseed(input) {
+    input.blur();
+    this.begin({ ...this.recipe, seed: input.valueAsNumber });
+  }
+
   compare(algorithm) {
     byId("compare-with").value = "";
     if (algorithm) this.begin({ ...this.recipe, versus: algorithm, versus_parameters: {} }, true);
@@ -373,6 +378,7 @@ class Play {
 
   find(unit) {
     byId("find").value = "";
+    byId("find").blur(); // so that keys are commands again
     if (!this.panes[0]?.units.has(unit)) {
       this.say(`There is no unit ${unit}.`);
       return;
