@@ -28,7 +28,7 @@ from wend.world.conduct import (
     state_of,
 )
 from wend.world.dispatch import Dispatch
-from wend.world.events import Listener, Listeners
+from wend.world.events import Listener, Listeners, News, events_of
 from wend.world.liaison import Liaison
 
 _STATE_NAMES = np.array(STATES)
@@ -46,7 +46,7 @@ class Outlook:
     _conduct: Conduct
     _waits_for: NDArray[np.int32]       # the agent in the way of each, as the planner last said
     _idle_ticks: int                    # ticks in a row in which no agent moved
-    _events: list[AgentEvent]           # of the last tick
+    _news: News                         # of the last tick
     _listeners: Listeners
 
     # --- the agents ------------------------------------------------------------------------------------------------
@@ -134,7 +134,7 @@ class Outlook:
 
     def events(self) -> list[AgentEvent]:
         """What happened to agents in the last tick, and in the calls before it; see docs/world.md for the kinds."""
-        return list(self._events)
+        return events_of(self._news, self.grid)
 
     def on(self, kind: str, listener: Listener) -> None:
         """Have a function called with every event of a kind, after the tick in which it happens.
