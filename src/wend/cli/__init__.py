@@ -29,6 +29,7 @@ from wend.cli import (
     train,
     verify,
     version,
+    view,
     warmup,
 )
 from wend.cli.shared import FREE_WORDS, say, set_up_streams
@@ -48,6 +49,7 @@ app.command()(select.select)
 app.command()(rths.rths)
 app.command()(check.check)
 app.command()(export.export)
+app.command()(view.view)
 app.command()(replay.replay)
 app.add_typer(bench.app, name="bench")
 app.command()(report.report)
