@@ -51,9 +51,13 @@ def write_replay(trace: Trace, path: str | Path) -> None:
 
 def open_page(path: Path) -> bool:
     """Open a page in the browser; False if there is none to open it in."""
-    if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
-        return False        # only browsers in the terminal are left, which know no scripts
-    return webbrowser.open(path.resolve().as_uri())
+    return has_browser() and webbrowser.open(path.resolve().as_uri())
+
+
+def has_browser() -> bool:
+    """Whether there may be a browser that can show a page; those in a terminal know no scripts."""
+    has_display = bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+    return has_display or not sys.platform.startswith("linux")
 
 
 def _in_script(content: dict[str, Any]) -> str:
