@@ -17,7 +17,7 @@ import wend
 ROOMS = (
     "errors", "arguments", "journal", "files", "plugins", "kernel", "maps", "rules", "search", "problems", "planners",
     "groups", "world", "metrics", "theme", "viewer", "run", "conformance", "interchange", "selection", "experiments",
-    "cli", "freezing",
+    "play", "cli", "freezing",
 )  # fmt: skip
 
 SOURCE = Path(wend.__file__).parent

@@ -21,6 +21,7 @@ from wend.cli import (
     data,
     export,
     maps,
+    play,
     replay,
     report,
     rths,
@@ -51,6 +52,7 @@ app.command()(check.check)
 app.command()(export.export)
 app.command()(view.view)
 app.command()(replay.replay)
+app.command()(play.play)
 app.add_typer(bench.app, name="bench")
 app.command()(report.report)
 app.command()(verify.verify)

@@ -7,7 +7,7 @@ carries them out.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 import numpy as np
 
@@ -28,6 +28,11 @@ class Pursuits:
         self._claims = claims
         self._journal = journal
         self._followed: dict[int, int] = {}         # by follower
+
+    @property
+    def followed(self) -> Mapping[int, int]:
+        """The agent that each follower follows."""
+        return self._followed
 
     @property
     def followers(self) -> Collection[int]:

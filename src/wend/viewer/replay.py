@@ -45,10 +45,10 @@ def show_replay(trace: Trace | None, path: str | Path | None = None) -> tuple[Pa
     """
     page = Path(tempfile.mkdtemp(prefix="wend-"), "replay.html") if path is None else Path(path)
     write_replay(trace, page)
-    return page, _opened(page)
+    return page, has_browser() and webbrowser.open(page.resolve().as_uri())
 
 
-def _opened(page: Path) -> bool:
-    if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
-        return False        # only browsers in the terminal are left, which know no scripts
-    return webbrowser.open(page.resolve().as_uri())
+def has_browser() -> bool:
+    """Whether there may be a browser that can show a page; those in a terminal know no scripts."""
+    has_display = bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+    return has_display or not sys.platform.startswith("linux")

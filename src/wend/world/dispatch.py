@@ -7,7 +7,7 @@ depend on it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -53,6 +53,10 @@ class Dispatch:
     def waypoints(self, agent: int) -> list[Point]:
         """The places that an agent has still to pass before it heads for its goal."""
         return [self._state.grid.xy(cell) for cell in self.routes.waypoints(agent).tolist()]
+
+    def followed(self) -> Mapping[int, int]:
+        """The agent that each follower follows."""
+        return self._pursuits.followed
 
     # --- orders ----------------------------------------------------------------------------------------------------
 

@@ -96,9 +96,20 @@ class Outlook:
 
     def states(self) -> NDArray[np.str_]:
         """str[agents] what every agent is doing: the names of `agent_state`, or `absent`."""
+        return _STATE_NAMES[self.state_codes()]
+
+    def state_codes(self) -> NDArray[np.uint8]:
+        """uint8[agents] the same as indices into `wend.world.conduct.STATES`, for those who look at every tick."""
         codes = np.empty(self.agents, dtype=np.uint8)
         all_states(self.ticks, self.state.agents, self._sent(), self._conduct, codes)
-        return _STATE_NAMES[codes]
+        return codes
+
+    def followed(self) -> NDArray[np.int32]:
+        """int32[agents] the agent that every agent follows; -1 for one that follows none."""
+        followed = np.full(self.agents, NO_AGENT, np.int32)
+        for agent, other in self._dispatch.followed().items():
+            followed[agent] = other
+        return followed
 
     def home_count(self) -> int:
         """How many of the planner's agents stand on their goals."""

@@ -1,0 +1,217 @@
+"""The server: the page's files and the socket, on one port, and who may use them.
+
+It listens on the loopback address. Elsewhere it asks every connection for a token. The `Host` of a request must be the
+server's own and the `Origin` of a socket the page's, so that no other page in the same browser can use it. The files
+are those of `wend.viewer`, by name: no path that a client sends is ever opened.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hmac
+import ipaddress
+import secrets
+import socket as sockets
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from importlib.resources import files
+from urllib.parse import urlsplit
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from wend.errors import ParameterError
+from wend.play.catalogue import Catalogue, Recipe
+from wend.play.controller import Controller
+from wend.play.messages import PlayLimits
+from wend.play.session import Session
+from wend.theme import stylesheet
+from wend.viewer.assets import static
+
+PAGE = "play.html"
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-cache",
+}
+_TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
+_LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
+_REFUSED, _TRY_LATER = 1008, 1013
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a server listens, and what it asks for there."""
+
+    host: str = "127.0.0.1"
+    port: int = 0
+    token: str | None = None
+
+    @classmethod
+    def of(cls, host: str | None, port: int) -> Address:
+        """The loopback address without a token; any other one with a new token."""
+        if host is None or _is_loopback(host):
+            return cls(host or "127.0.0.1", port)
+        return cls(host, port, secrets.token_urlsafe(24))
+
+    @property
+    def url(self) -> str:
+        """What to open in a browser."""
+        host = "localhost" if self.is_any else self.host
+        host = f"[{host}]" if ":" in host else host
+        return f"http://{host}:{self.port}/" + (f"?token={self.token}" if self.token else "")
+
+    @property
+    def is_any(self) -> bool:
+        """Whether it is every address of this machine."""
+        with contextlib.suppress(ValueError):
+            return ipaddress.ip_address(self.host).is_unspecified
+        return False
+
+    def knows(self, host: str | None) -> bool:
+        """Whether a `Host` header is this server's own."""
+        if host is None:
+            return False
+        with contextlib.suppress(ValueError):
+            parts = urlsplit(f"//{host}")
+            own = (self.host.lower(), *_LOOPBACK_NAMES)
+            return self.is_any or (parts.hostname in own and parts.port in (self.port, None))
+        return False
+
+    def admits(self, connection: HTTPConnection) -> bool:
+        """Whether a connection presents the token, where there is one."""
+        given = connection.query_params.get("token", "")
+        return self.token is None or hmac.compare_digest(given.encode(), self.token.encode())
+
+
+def _is_loopback(host: str) -> bool:
+    with contextlib.suppress(ValueError):
+        return ipaddress.ip_address(host).is_loopback
+    return host.lower() == "localhost"
+
+
+def make_app(catalogue: Catalogue, recipe: Recipe, address: Address, limits: PlayLimits) -> Starlette:
+    """The application that plays a scene."""
+    controllers: list[Controller] = []
+    session_name = secrets.token_hex(8)
+    clients: set[WebSocket] = set()
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        controller = Controller(catalogue, limits)
+        controllers.append(controller)
+        controller.start(recipe)
+        try:
+            yield
+        finally:
+            await controller.close()
+
+    async def file(request: Request) -> Response:
+        name = request.path_params.get("name", PAGE)
+        if not address.knows(request.headers.get("host")):
+            return PlainTextResponse("this is not the server of that name", 400, HEADERS)
+        if name == PAGE and not address.admits(request):
+            return PlainTextResponse("the token is missing: use the address that `wend play` has printed", 403, HEADERS)
+        text = _text_of(name)
+        if text is None:
+            return PlainTextResponse("there is no such file", 404, HEADERS)
+        return Response(text, headers=HEADERS, media_type=_TYPES[name.rpartition(".")[2]])
+
+    async def live(socket: WebSocket) -> None:
+        why_not = _objection(socket, address, len(clients) >= limits.clients)
+        if why_not is not None:
+            await socket.accept()       # so that a page can say why
+            await socket.close(*why_not)
+            return
+        await socket.accept()
+        clients.add(socket)
+        session = Session(socket, controllers[-1], session_name)
+        sending = asyncio.create_task(session.feed.run())
+        try:
+            while await session.hear(await _received(socket)):
+                if sending.done():
+                    break
+        except WebSocketDisconnect:
+            pass
+        finally:
+            clients.discard(socket)
+            session.end()
+            sending.cancel()
+            with contextlib.suppress(asyncio.CancelledError, WebSocketDisconnect, RuntimeError):
+                await sending
+
+    routes = [Route("/", file), Route("/{name}", file), WebSocketRoute("/live", live)]
+    return Starlette(routes=routes, lifespan=lifespan)
+
+
+def _text_of(name: str) -> str | None:
+    """The text of one of the page's files; None if there is none of that name."""
+    if name == "theme.css":
+        return stylesheet()
+    known = {file.name for file in files("wend.viewer").joinpath("static").iterdir()}
+    return static(name) if name in known and name.rpartition(".")[2] in _TYPES else None
+
+
+def _objection(socket: WebSocket, address: Address, is_full: bool) -> tuple[int, str] | None:
+    """Why a client may not connect, as a code and a reason; None if it may."""
+    host, origin = socket.headers.get("host"), socket.headers.get("origin")
+    if not address.knows(host):
+        return _REFUSED, "this is not the server of that name"
+    if origin is not None and urlsplit(origin).netloc != host:      # programs have none, and browsers always have one
+        return _REFUSED, "only the server's own page may connect"
+    if not address.admits(socket):
+        return _REFUSED, "the token is missing or wrong"
+    return (_TRY_LATER, "too many clients") if is_full else None
+
+
+async def _received(socket: WebSocket) -> str | None:
+    """The next text; None for bytes."""
+    message = await socket.receive()
+    if message["type"] == "websocket.disconnect":
+        raise WebSocketDisconnect(message.get("code", 1000))
+    text: str | None = message.get("text")
+    return text
+
+
+def listen(host: str, port: int) -> sockets.socket:
+    """A socket that listens there; an error that says what to do if it cannot."""
+    family = sockets.AF_INET6 if ":" in host else sockets.AF_INET
+    listening = sockets.socket(family, sockets.SOCK_STREAM)
+    try:
+        listening.setsockopt(sockets.SOL_SOCKET, sockets.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+        listening.listen(64)
+    except (OSError, OverflowError) as error:
+        listening.close()
+        why = getattr(error, "strerror", None) or str(error)
+        hint = "Choose another --port; 0 takes any that is free"
+        raise ParameterError(f"cannot listen at {host}, port {port}: {why}. {hint}") from None
+    return listening
+
+
+def make_server(app: Starlette, limits: PlayLimits) -> uvicorn.Server:
+    """The server of an application; `server.serve(sockets=[...])` runs it."""
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        lifespan="on",
+        ws_max_size=4 * limits.message_bytes,
+        ws_per_message_deflate=False,
+        ws_ping_interval=20,
+        ws_ping_timeout=60,
+        timeout_graceful_shutdown=2,
+    )
+    return uvicorn.Server(config)
