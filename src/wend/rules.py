@@ -54,7 +54,7 @@ def judge_step(free, width, diagonals, cutting, start, end):
         return _OFF_MAP
     if not free[end]:
         return _WALL
-    if start < 0:       # it was not on the map before
+    if start < 0 or start == end:       # it was not on the map before, or it stays
         return _LEGAL
     dx = end % width - start % width
     dy = end // width - start // width

@@ -19,6 +19,7 @@ from wend.maps.grid import Grid
 from wend.maps.parameters import parse_spec
 from wend.planners import registry
 from wend.planners.base import Overlay, Parameter, Planner
+from wend.play import heat
 from wend.play.messages import PlayLimits
 from wend.problems.scenarios import PROBLEMS, Group, make_group, make_problem
 from wend.world.world import World
@@ -154,8 +155,8 @@ def settable(key: str) -> list[Parameter]:
 
 
 def overlays_of(planner: type[Planner]) -> list[dict[str, Any]]:
-    """What a kind of planner can draw."""
-    found: dict[str, Overlay] = dict(planner.overlays)
+    """What can be drawn over the map in a world with this kind of planner."""
+    found: dict[str, Overlay] = {**heat.OVERLAYS, **planner.overlays}
     return [{"name": name, "about": about.shows, "of_agent": about.of_agent} for name, about in found.items()]
 
 

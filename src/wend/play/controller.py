@@ -15,16 +15,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import functools
 import logging
+import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from wend.errors import ParameterError, WendError
 from wend.kernel.compiling import compiling_told
+from wend.planners.base import Planner
 from wend.play.catalogue import Catalogue, Recipe
 from wend.play.messages import PlayLimits
-from wend.play.scene import Picture, Scene, build
+from wend.play.scene import LiveScene, Picture
 from wend.play.worker import Worker
 from wend.world.warming import warm_up
 
@@ -52,11 +53,18 @@ TRANSITIONS: dict[tuple[str, str], str | None] = {
     **{(state, "failed"): BROKEN for state in (RUNNING, PAUSED, RESTING)},
 }
 
+_COMPILING = "compiling kernels, once for this version of Wend; 10 to 30 s for a first algorithm ..."
 _MOST_LEFT = 2      # scenes that were left in the middle of a tick
 
 _log = logging.getLogger("wend.play")
 
-Deed = Callable[[Scene], Any]       # what is done to a scene between two ticks, and what is answered
+
+class Deed(NamedTuple):
+    """Something that is done to a scene between two ticks."""
+
+    do: Callable[[LiveScene], Any]
+    answer: asyncio.Future[Any]
+    changes: bool                   # whether there is anything new to be seen afterwards
 
 
 class Controller:
@@ -72,7 +80,7 @@ class Controller:
         self._state_before = BROKEN                     # it began to build; there is none before the first scene
         self._changed: set[Callable[[], None]] = set()
         self._noticed: set[Callable[[str], None]] = set()
-        self._deeds: list[tuple[Deed, asyncio.Future[Any]]] = []
+        self._deeds: list[Deed] = []
         self._wake = asyncio.Event()
         self._steps = 0                                 # ticks that were asked for by hand
         self._due = 0.0                                 # when the next tick is, by the loop's clock
@@ -136,7 +144,7 @@ class Controller:
         self._wake.set()
         self._tell()
 
-    async def do(self, deed: Deed, *, changes: bool = True) -> Any:
+    async def do(self, what: Callable[[LiveScene], Any], *, changes: bool = True) -> Any:
         """Do something to the scene between two ticks, and return what it answers."""
         if self.picture is None or self.state not in (RUNNING, PAUSED, RESTING):
             raise ParameterError(f"there is no scene to do this to: it is {self.state}")
@@ -145,7 +153,7 @@ class Controller:
         if changes:
             self._enter("changed")
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._deeds.append((deed, future))
+        self._deeds.append(Deed(what, future, changes))
         self._wake.set()
         return await future
 
@@ -161,7 +169,7 @@ class Controller:
 
     # --- the clock -------------------------------------------------------------------------------------------------
 
-    async def _play(self, scene: Scene, worker: Worker) -> None:
+    async def _play(self, scene: LiveScene, worker: Worker) -> None:
         """Play a scene until it is replaced."""
         while True:
             is_due = await self._until_due()
@@ -171,14 +179,16 @@ class Controller:
             try:
                 picture, is_at_rest = await worker.call(_advance, scene, deeds, is_due)
             except asyncio.CancelledError:
-                for _, future in deeds:
-                    future.cancel()
+                for deed in deeds:
+                    deed.answer.cancel()
                 raise
             except Exception as error:
                 _log.exception("a tick failed")
                 self.notice(f"{type(error).__name__}: {error}")
                 self._enter("failed")
                 return
+            if picture is None:
+                continue
             self.picture = picture
             if is_at_rest and self.state == RUNNING and not self._deeds:
                 self._enter("at rest")
@@ -204,14 +214,9 @@ class Controller:
     # --- building --------------------------------------------------------------------------------------------------
 
     async def _build(self, recipe: Recipe) -> None:
-        worker, loop = Worker(), asyncio.get_running_loop()
-
-        def tell() -> None:
-            loop.call_soon_threadsafe(self._say_compiling)
-
-        self._is_compiling_said = False
+        worker = Worker()
         try:
-            scene, picture = await worker.call(_built, recipe, self.catalogue, self.limits, tell)
+            scene, picture = await worker.call(_built, recipe, self.catalogue, self.limits, self._compiling_told())
         except asyncio.CancelledError:
             worker.retire()
             raise
@@ -227,6 +232,16 @@ class Controller:
         self._enter("built")
         self._playing = asyncio.create_task(self._play(scene, worker))
 
+    async def change_algorithm(self, pane: int, key: str, parameters: dict[str, Any]) -> str:
+        """Let another algorithm move the units of a pane; the clock runs on while its kernels are loaded."""
+        planner, worker = self.catalogue.planner(key, parameters), Worker()
+        try:
+            await worker.call(_loaded, planner, self._compiling_told())
+        finally:
+            worker.retire()
+        said: str = await self.do(lambda scene: scene.change_algorithm(pane, key, parameters, planner))
+        return said
+
     def _leave(self) -> None:
         """Leave the scene that is played; a tick that is under way ends by itself."""
         if self._playing is not None:
@@ -234,14 +249,20 @@ class Controller:
         if self._worker is not None:
             self._worker.retire()
             self._left.append(self._worker)
-        for _, future in self._deeds:
-            future.cancel()
+        for deed in self._deeds:
+            deed.answer.cancel()
         self._deeds = []
 
-    def _say_compiling(self) -> None:
-        if not self._is_compiling_said:
-            self._is_compiling_said = True
-            self.notice("compiling kernels, once for this version of Wend; 10 to 30 s for a first algorithm ...")
+    def _compiling_told(self) -> Callable[[], None]:
+        """What to call, in any thread, before a kernel is compiled: the first time, everybody is told."""
+        loop, has_said = asyncio.get_running_loop(), threading.Event()
+
+        def tell() -> None:
+            if not has_said.is_set():
+                has_said.set()
+                loop.call_soon_threadsafe(self.notice, _COMPILING)
+
+        return tell
 
     # --- telling ---------------------------------------------------------------------------------------------------
 
@@ -263,20 +284,24 @@ class Controller:
             changed()
 
 
-def _advance(scene: Scene, deeds: list[tuple[Deed, asyncio.Future[Any]]], is_due: bool) -> tuple[Picture, bool]:
-    """Do what is to be done between two ticks, make a tick if one is due, and look. In a worker's thread."""
-    for deed, future in deeds:
+def _advance(scene: LiveScene, deeds: list[Deed], is_due: bool) -> tuple[Picture | None, bool]:
+    """Do what is to be done between two ticks, make a tick if one is due, and look, if there is anything new to see.
+
+    In a worker's thread.
+    """
+    for deed in deeds:
+        answer, error = None, None
         try:
-            answer: Any = deed(scene)
-            error: Exception | None = None
+            answer = deed.do(scene)
         except Exception as raised:
-            answer, error = None, raised
+            error = raised
             if not isinstance(raised, WendError):
                 _log.exception("an order failed")
-        future.get_loop().call_soon_threadsafe(functools.partial(_settle, future, answer, error))
+        deed.answer.get_loop().call_soon_threadsafe(_settle, deed.answer, answer, error)
     if is_due:
         scene.tick()
-    return scene.picture(), scene.is_at_rest()
+    has_news = is_due or any(deed.changes for deed in deeds)
+    return scene.picture() if has_news else None, scene.is_at_rest()
 
 
 def _settle(future: asyncio.Future[Any], answer: Any, error: Exception | None) -> None:
@@ -287,18 +312,24 @@ def _settle(future: asyncio.Future[Any], answer: Any, error: Exception | None) -
             future.set_exception(error)
 
 
-_warm: set[tuple[str, str]] = set()     # algorithms and parameters whose kernels have been loaded
+_warm: set[Any] = set()     # kinds of planners, with their parameters, whose kernels have been loaded
+
+
+def _loaded(planner: Planner, tell: Callable[[], None]) -> Planner:
+    """A planner whose kernels are loaded; `tell` is called if they have to be compiled. In a worker's thread."""
+    kind = type(planner), repr(planner)
+    if kind not in _warm:
+        with compiling_told(tell):
+            warm_up(planner)
+        _warm.add(kind)
+    return planner
 
 
 def _built(
     recipe: Recipe, catalogue: Catalogue, limits: PlayLimits, tell: Callable[[], None]
-) -> tuple[Scene, Picture]:
+) -> tuple[LiveScene, Picture]:
     """Load the kernels, and make a scene. In a worker's thread."""
-    catalogue.check(recipe)
-    with compiling_told(tell):
-        for key, parameters in recipe.algorithms:
-            if (key, repr(parameters)) not in _warm:
-                warm_up(catalogue.planner(key, parameters))
-                _warm.add((key, repr(parameters)))
-        scene = build(recipe, catalogue, limits)
+    grid = catalogue.grid(recipe)
+    planners = [_loaded(catalogue.planner(key, parameters), tell) for key, parameters in recipe.algorithms]
+    scene = LiveScene(recipe, grid, planners, limits)
     return scene, scene.picture()

@@ -8,17 +8,21 @@ client or tick waits for it. (A socket's own back-pressure comes too late: its b
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 
-from wend.errors import ParameterError
+from wend.errors import ParameterError, WendError
 from wend.files import to_json
+from wend.kernel import NO_AGENT
 from wend.play.controller import Controller
-from wend.play.frames import Body, cells_body, map_body
-from wend.play.scene import Picture, Scene
+from wend.play.frames import Body, cells_body, map_body, overlay_body
+from wend.play.scene import LiveScene, Picture
 
 TEXTS_PER_SECOND = 20           # of `tick`
+OVERLAYS_PER_SECOND = 4         # of each pane
 _NOTICES_KEPT = 20
 
 
@@ -35,6 +39,20 @@ class Socket(Protocol):
         """Hang up."""
 
 
+@dataclass
+class Chosen:
+    """An overlay that a client looks at."""
+
+    name: str
+    agent: int
+    serial: int = -1        # of the units when it was last drawn, ...
+    at: float = 0.0         # ... and when, by the loop's clock
+
+    def draw(self, scene: LiveScene, pane: int) -> Body:
+        """The overlay as it is now."""
+        return overlay_body(scene.pane(pane).draw(self.name, self.agent))
+
+
 class Feed:
     """What one client was sent so far, and what it has not seen yet."""
 
@@ -45,12 +63,14 @@ class Feed:
         self._is_on = False
         self._frame = 0                     # the last one that was sent
         self._acknowledged = 0
-        self._scene: Scene | None = None    # the last one that was sent, ...
+        self._about: dict[str, Any] | None = None   # the scene that was sent last, ...
         self._serial = 0                    # ... its units, ...
         self._revision = -1                 # ... and its map
         self._event = 0                     # the last event that was sent
         self._state: tuple[str, float] | None = None
         self._verdict = ""
+        self._said_at = 0.0                     # when the verdict was sent
+        self._overlays: dict[int, Chosen] = {}  # by pane
         self._ticked: Picture | None = None     # of which the numbers were sent, ...
         self._ticked_at = 0.0                   # ... and when, by the loop's clock
         self._notices: list[str] = []
@@ -61,7 +81,7 @@ class Feed:
 
     def begin(self) -> None:
         """The client is there, with nothing on its page."""
-        self._is_on, self._scene, self._acknowledged = True, None, self._frame
+        self._is_on, self._about, self._acknowledged = True, None, self._frame
         self._wake.set()
 
     def acknowledge(self, frame: int) -> None:
@@ -74,6 +94,13 @@ class Feed:
     def ask_full(self) -> None:
         """The client has lost track of its units or its map."""
         self._serial, self._revision = 0, -1
+        self._wake.set()
+
+    def choose(self, pane: int, overlay: str | None, agent: int | None) -> None:
+        """The client wants to see an overlay of a pane from now on, or none."""
+        self._overlays.pop(pane, None)
+        if overlay is not None:
+            self._overlays[pane] = Chosen(overlay, NO_AGENT if agent is None else agent)
         self._wake.set()
 
     # --- what it is sent ---------------------------------------------------------------------------------------------
@@ -118,21 +145,25 @@ class Feed:
         picture = controller.picture
         if picture is None or self._is_far_behind():
             return None
-        if picture.scene is not self._scene:
-            await self._send_scene(picture.scene)
+        if picture.about is not self._about:
+            await self._send_about(picture)
         await self._send_ground(picture)
         await self._send_units(picture)
+        await self._send_overlays(picture)
         return await self._send_numbers(picture)
 
     def _is_far_behind(self) -> bool:
         return self._frame - self._acknowledged >= self._limit
 
-    async def _send_scene(self, scene: Scene) -> None:
-        """Tell of another scene, and send all of it."""
+    async def _send_about(self, picture: Picture) -> None:
+        """Tell what is played; if it is another scene, nothing of it was sent yet."""
         controller = self._controller
         about = {"given": controller.catalogue.given_name, "state": controller.state}
-        await self.say("scene", **scene.about(), **about, ticks_per_second=controller.ticks_per_second)
-        self._scene, self._serial, self._revision, self._event, self._ticked = scene, 0, -1, 0, None
+        await self.say("scene", **picture.about, **about, ticks_per_second=controller.ticks_per_second)
+        if self._about is None or self._about["scene"] != picture.number:
+            self._serial, self._revision, self._event, self._ticked = 0, -1, 0, None
+            self._overlays.clear()
+        self._about = picture.about
 
     async def _send_ground(self, picture: Picture) -> None:
         ground = picture.ground
@@ -157,9 +188,24 @@ class Feed:
 
     async def _send_frame(self, picture: Picture, pane: int, body: Body) -> None:
         self._frame += 1
-        framed = body.framed(pane=pane, scene=picture.scene.number, frame=self._frame, tick=picture.tick)
+        framed = body.framed(pane=pane, scene=picture.number, frame=self._frame, tick=picture.tick)
         async with self._sending:
             await self._socket.send_bytes(framed)
+
+    async def _send_overlays(self, picture: Picture) -> None:
+        """Have the chosen overlays drawn if they may have changed, but not too often."""
+        now = asyncio.get_running_loop().time()
+        for pane, chosen in list(self._overlays.items()):
+            if chosen.serial == picture.serial or now - chosen.at < 1 / OVERLAYS_PER_SECOND:
+                continue
+            chosen.serial, chosen.at = picture.serial, now
+            try:
+                body = await self._controller.do(partial(chosen.draw, pane=pane), changes=False)
+            except WendError as error:      # its agent has left, or another planner has come
+                self._overlays.pop(pane, None)
+                self.notice(f"the overlay {chosen.name} cannot be drawn any more: {error}")
+                continue
+            await self._send_frame(picture, pane, body)
 
     async def _send_numbers(self, picture: Picture) -> float | None:
         """Send the numbers of a picture, but not too often; return when it is time for them."""
@@ -174,7 +220,7 @@ class Feed:
         if events:
             self._event = events[-1]["number"]
         await self.say("tick", tick=picture.tick, panes=picture.panes, events=events)
-        if picture.verdict != self._verdict:
-            self._verdict = picture.verdict
+        if picture.verdict != self._verdict and now - self._said_at >= 1:
+            self._verdict, self._said_at = picture.verdict, now
             await self.say("verdict", sentence=picture.verdict)
         return None

@@ -105,13 +105,20 @@ def moves_body(codes: NDArray[np.uint8], flags: NDArray[np.uint8], flags_before:
 
 
 def overlay_body(values: NDArray[Any]) -> Body:
-    """A picture over the map, from 0 to its largest value; what is negative or no number counts as 0."""
-    known = np.nan_to_num(np.asarray(values, np.float64), nan=0.0, posinf=0.0, neginf=0.0).clip(min=0.0)
+    """A picture over the map, from 0 to its largest value.
+
+    What is negative or no number is nothing, and shown as 0. Beside it, what is 0 is shown as 1.
+    """
+    given = np.asarray(values, np.float64)
+    is_known = np.isfinite(given) & (given >= 0)
+    known = np.where(is_known, given, 0.0)
     most = np.float32(known.max(initial=0.0))
-    levels = np.zeros(known.size, np.uint8)
+    levels = np.zeros(known.size)
     if most > 0:
-        levels = np.ceil(known / float(most) * 255).clip(max=255).astype(np.uint8)   # what is there can be seen
-    return Body(OVERLAY, known.size, int(most.view(np.uint32)), levels.tobytes())
+        levels = np.ceil(known / float(most) * 255).clip(max=255)       # whatever is there can be seen
+    if not is_known.all():
+        levels[is_known] = levels[is_known].clip(min=1)
+    return Body(OVERLAY, known.size, int(most.view(np.uint32)), levels.astype(np.uint8).tobytes())
 
 
 def _changes(which: NDArray[np.integer[Any]], values: NDArray[np.uint8]) -> NDArray[Any]:

@@ -10,34 +10,31 @@ A scene is used by one thread at a time. What others look at is a `Picture`, whi
 from __future__ import annotations
 
 import itertools
-import time
 from collections import deque
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wend.errors import MapError, ParameterError
-from wend.groups.cohesion import spread
 from wend.kernel import NO_AGENT, NO_CELL
 from wend.maps.grid import Grid
 from wend.maps.terrain import Point, places_of
-from wend.planners import registry
 from wend.planners.base import Planner
-from wend.play.catalogue import Catalogue, Recipe, overlays_of, set_up
-from wend.play.frames import Body, flags_of, full_body, move_codes, moves_body
+from wend.play.catalogue import GROUP, Recipe, overlays_of, set_up
+from wend.play.frames import Body
+from wend.play.heat import Heat
 from wend.play.messages import HOW, PAINTS, PlayLimits
-from wend.play.verdict import Score, verdict
-from wend.world.conduct import STATES, AgentEvent
-from wend.world.world import World
+from wend.play.pane import Pane
+from wend.play.verdict import verdict
+from wend.world.conduct import AgentEvent
 
 _EVENTS_KEPT = 50
 _AGENTS_NAMED = 10      # of an event
 _numbers = itertools.count(1)
 
 
-class Ground(NamedTuple):
+class MapPicture(NamedTuple):
     """The map of a scene at one time."""
 
     revision: int
@@ -48,53 +45,31 @@ class Ground(NamedTuple):
 class Picture(NamedTuple):
     """A scene at one time, for those who show it."""
 
-    scene: Scene
+    number: int                         # of the scene
+    about: dict[str, Any]               # what a client is told of the scene; another object when it has changed
     serial: int                         # how often units have changed so far
     tick: int
     full: tuple[Body, ...]              # of each pane
     moves: tuple[Body, ...]             # of each pane, from the picture before; empty if no single tick lies between
-    ground: Ground
+    ground: MapPicture
     panes: tuple[dict[str, Any], ...]   # the numbers of each pane
     events: tuple[dict[str, Any], ...]  # the newest ones, with their serial numbers
     verdict: str
 
 
-@dataclass
-class Pane:
-    """One world of a scene."""
-
-    algorithm: str
-    parameters: dict[str, Any]
-    world: World
-    tick_ms: float = 0.0
-    expansions: int = 0                             # of the last tick
-    flags: NDArray[np.uint8] | None = None          # of the last picture
-    home_at: int | None = None                      # the tick after which all units were home
-
-    @property
-    def title(self) -> str:
-        """What people call its algorithm."""
-        return registry.find(self.algorithm).title
-
-    def tick(self, budget: int | None) -> None:
-        """Make one tick, and see what it cost."""
-        before, began = self.world.expansions, time.perf_counter()
-        self.world.tick(budget=budget)
-        self.tick_ms = (time.perf_counter() - began) * 1000
-        self.expansions = self.world.expansions - before
-
-
-class Scene:
+class LiveScene:
     """One or two worlds with the same map, units and orders."""
 
     def __init__(self, recipe: Recipe, grid: Grid, planners: list[Planner], limits: PlayLimits) -> None:
-        self.number = next(_numbers)
+        self.number = next(_numbers) & 0xFFFF
         self.recipe = recipe
         self.budget = recipe.budget
         self._limits = limits
         self._grid = grid
         algorithms = zip(recipe.algorithms, planners, strict=True)
-        self.panes = [Pane(key, given, set_up(recipe, grid, planner)) for (key, given), planner in algorithms]
+        self.panes = [
+            Pane(key, given, set_up(recipe, grid, planner), Heat(grid.size)) for (key, given), planner in algorithms
+        ]
         self._groups = np.zeros(self.units, np.uint16)
         self._last_group: list[int] = []            # the agents that were last ordered as a group
         self._group_numbers = itertools.cycle(range(1, 2**16))
@@ -103,11 +78,12 @@ class Scene:
         self._pictured_tick = -1
         self._has_changed_units = True              # since the last picture, otherwise than by a tick
         classes = np.where(grid.free, PAINTS["free"], PAINTS["wall"]).astype(np.uint8)
-        self._ground = Ground(0, classes, np.zeros(grid.size, np.int32))
+        self._ground = MapPicture(0, classes, np.zeros(grid.size, np.int32))
         self._events: deque[dict[str, Any]] = deque(maxlen=_EVENTS_KEPT)
         self._event_numbers = itertools.count(1)
-        if recipe.problem == "group":
+        if recipe.problem == GROUP:
             self._form_group(list(range(self.units)))
+        self._about = self._described()
 
     @property
     def units(self) -> int:
@@ -119,14 +95,26 @@ class Scene:
         """Ticks made so far, in every pane."""
         return self.panes[0].world.ticks
 
-    def world_of(self, pane: int) -> World:
-        """The world of a pane."""
-        if pane >= len(self.panes):
-            raise ParameterError(f"there is no pane {pane}")
-        return self.panes[pane].world
+    def pane(self, number: int) -> Pane:
+        """One of the panes."""
+        if number >= len(self.panes):
+            raise ParameterError(f"there is no pane {number}")
+        return self.panes[number]
 
-    def about(self) -> dict[str, Any]:
-        """What a client is told of it."""
+    def set_budget(self, value: int | None) -> None:
+        """Let the planners expand so many nodes in a tick."""
+        self.budget = value
+        self._about = self._described()
+
+    def change_algorithm(self, pane: int, key: str, parameters: dict[str, Any], planner: Planner) -> str:
+        """Let another algorithm move the units of a pane from the next tick on."""
+        changed = self.pane(pane)
+        changed.world.change_planner(planner)
+        changed.algorithm, changed.parameters = key, parameters
+        self._about = self._described()
+        return f"from tick {self.ticks + 1} on, {changed.title} moves the units"
+
+    def _described(self) -> dict[str, Any]:
         recipe, grid = self.recipe, self._grid
         panes = [
             {
@@ -138,7 +126,7 @@ class Scene:
             for pane in self.panes
         ]
         return {
-            "scene": self.number & 0xFFFF, "width": grid.width, "height": grid.height, "units": self.units,
+            "scene": self.number, "width": grid.width, "height": grid.height, "units": self.units,
             "connectivity": grid.connectivity, "corner_cutting": grid.corner_cutting, "seed": recipe.seed,
             "map": recipe.map, "problem": recipe.problem, "agents": recipe.agents, "budget": self.budget,
             "versus": len(self.panes) > 1, "panes": panes,
@@ -152,11 +140,6 @@ class Scene:
             pane.tick(self.budget)
             for event in pane.world.events():
                 self._events.append(self._told(number, event))
-            is_home = pane.world.all_home()
-            if not is_home:
-                pane.home_at = None
-            elif pane.home_at is None:
-                pane.home_at = pane.world.ticks
 
     def is_at_rest(self) -> bool:
         """Whether ticks change nothing until somebody does something."""
@@ -225,7 +208,7 @@ class Scene:
         if changed.size:
             classes, edited, revision = self._ground.classes.copy(), self._ground.edited.copy(), self._ground.revision
             classes[changed], edited[changed] = PAINTS[paint], revision + 1
-            self._ground = Ground(revision + 1, classes, edited)
+            self._ground = MapPicture(revision + 1, classes, edited)
             self._has_changed_units = True      # goals may have moved
         left = wanted.size - usable.size
         return f"{left} of {wanted.size} cells stay free: units stand on them" if left else ""
@@ -291,52 +274,15 @@ class Scene:
 
     def picture(self) -> Picture:
         """The scene as it is now."""
-        full, moves, numbers = [], [], []
+        looks = [pane.look(self._groups, self._last_group) for pane in self.panes]
         is_next_tick = self.ticks == self._pictured_tick + 1 and not self._has_changed_units
-        for pane in self.panes:
-            world, agents = pane.world, pane.world.state.agents
-            states = world.state_codes()
-            flags = flags_of(states, world.followed() != NO_AGENT, agents.pinned, agents.controlled)
-            places = world.positions()
-            codes = move_codes(world.previous_positions(), places)
-            full.append(full_body(places, codes, flags, self._groups))
-            if is_next_tick and pane.flags is not None:
-                moves.append(moves_body(codes, flags, pane.flags))
-            pane.flags = flags
-            numbers.append(self._numbers(pane, states))
+        moves = [look.moves for look in looks if is_next_tick and look.moves is not None]
         if self._has_changed_units or self.ticks != self._pictured_tick:
             self._serial += 1
         self._pictured_tick, self._has_changed_units = self.ticks, False
-        said = verdict([self._score(pane, number) for pane, number in zip(self.panes, numbers, strict=True)])
+        scores = [pane.score(look, self._ordered_at) for pane, look in zip(self.panes, looks, strict=True)]
         return Picture(
-            self, self._serial, self.ticks, tuple(full), tuple(moves), self._ground, tuple(numbers),
-            tuple(self._events), said,
+            number=self.number, about=self._about, serial=self._serial, tick=self.ticks,
+            full=tuple(look.full for look in looks), moves=tuple(moves), ground=self._ground,
+            panes=tuple(look.numbers for look in looks), events=tuple(self._events), verdict=verdict(scores),
         )  # fmt: skip
-
-    def _numbers(self, pane: Pane, states: NDArray[np.uint8]) -> dict[str, Any]:
-        counts = dict(zip(STATES, np.bincount(states, minlength=len(STATES)).tolist(), strict=True))
-        return {
-            "units": states.size - counts["absent"], "home": counts["arrived"] + counts["unreachable"],
-            **{name: counts[name] for name in ("moving", "waiting", "stuck", "yielding", "unreachable")},
-            "tick_ms": round(pane.tick_ms, 3), "expansions": pane.expansions, "spread": self._spread(pane.world),
-        }  # fmt: skip
-
-    def _spread(self, world: World) -> float | None:
-        """How far the units that were last ordered as a group are from their centre, on average."""
-        cells = world.state.agents.cell[self._last_group]
-        there = places_of(self._grid.width, cells[cells != NO_CELL])
-        return round(float(spread(there[np.newaxis])[0]), 2) if there.size else None
-
-    def _score(self, pane: Pane, numbers: dict[str, Any]) -> Score:
-        home_in = None if pane.home_at is None else max(pane.home_at - self._ordered_at, 0)
-        made = self.ticks - self._ordered_at
-        units, home, stuck = (numbers[name] for name in ("units", "home", "stuck"))
-        return Score(pane.title, units, home, stuck, home_in, made, pane.world.expansions)
-
-
-def build(recipe: Recipe, catalogue: Catalogue, limits: PlayLimits) -> Scene:
-    """Make a scene; a WendError says why it cannot be made."""
-    catalogue.check(recipe)
-    grid = catalogue.grid(recipe)
-    planners = [catalogue.planner(key, parameters) for key, parameters in recipe.algorithms]
-    return Scene(replace(recipe), grid, planners, limits)

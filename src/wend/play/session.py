@@ -11,11 +11,12 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from wend.errors import ParameterError, WendError
+from wend.kernel import NO_AGENT
 from wend.play.catalogue import Recipe
 from wend.play.controller import Controller
 from wend.play.feed import Feed, Socket
 from wend.play.messages import PAINTS, VERSION, Message, read_message, type_of
-from wend.play.scene import Scene
+from wend.play.scene import LiveScene
 from wend.play.why import why
 
 _SLOWED_AT_MOST = 2_000         # messages in a row that came too fast, before the socket is closed
@@ -83,7 +84,7 @@ class Session:
             },
             maps=catalogue.maps(), problems=catalogue.problems(), algorithms=catalogue.algorithms(),
             paints=[{"name": name, "class": number} for name, number in PAINTS.items()],
-            given=catalogue.given_name, scene=None if picture is None else picture.scene.number & 0xFFFF,
+            given=catalogue.given_name, scene=None if picture is None else picture.number,
         )  # fmt: skip
         self._is_greeted = True
         self.feed.begin()
@@ -97,22 +98,18 @@ class Session:
     async def _new(self, message: Message) -> None:
         self._controller.new(Recipe(**message.given))
 
-    async def _algorithm(self, _: Message) -> None:
-        raise ParameterError("the algorithm cannot be changed while a scene is played: start a new one")
+    async def _algorithm(self, message: Message) -> None:
+        given = message.given
+        self._wait(message, self._controller.change_algorithm(given["pane"], given["name"], given["parameters"]))
 
     async def _budget(self, message: Message) -> None:
-        value = message.given["value"]
-
-        def set_budget(scene: Scene) -> None:
-            scene.budget = value
-
-        await self._do(message, set_budget)
+        self._do(message, lambda scene: scene.set_budget(message.given["value"]))
 
     async def _order(self, message: Message) -> None:
         given = dict(message.given)
         if message.type == "paint":
             given["paint"] = given.pop("as")
-        await self._do(message, lambda scene: getattr(scene, message.type)(**given))
+        self._do(message, lambda scene: getattr(scene, message.type)(**given))
 
     async def _pause(self, _: Message) -> None:
         self._controller.pause()
@@ -132,32 +129,45 @@ class Session:
         async def answer(found: dict[str, Any]) -> None:
             await self.feed.say("why", pane=pane, **found)
 
-        await self._do(message, lambda scene: why(scene.world_of(pane), agent).as_json(), answer, changes=False)
+        self._do(message, lambda scene: why(scene.pane(pane).world, agent).as_json(), answer, changes=False)
 
-    async def _overlay(self, _: Message) -> None:
-        raise ParameterError("overlays are not there yet")
+    async def _overlay(self, message: Message) -> None:
+        pane, name, agent = (message.given[key] for key in ("pane", "name", "agent"))
 
-    async def _do(
+        async def choose(_: Any) -> None:
+            self.feed.choose(pane, name, agent)
+
+        def try_it(scene: LiveScene) -> None:
+            if name is not None:
+                scene.pane(pane).draw(name, NO_AGENT if agent is None else agent)
+
+        self._do(message, try_it, choose, changes=False)
+
+    def _do(
         self,
         message: Message,
-        deed: Callable[[Scene], Any],
+        what: Callable[[LiveScene], Any],
         answer: Callable[[Any], Awaitable[None]] | None = None,
         *,
         changes: bool = True,
     ) -> None:
-        """Have something done between two ticks; what comes of it is told when it is known, and reading goes on."""
+        """Have something done between two ticks."""
+        self._wait(message, self._controller.do(what, changes=changes), answer)
+
+    def _wait(
+        self, message: Message, done: Awaitable[Any], answer: Callable[[Any], Awaitable[None]] | None = None
+    ) -> None:
+        """Tell what comes of it when it is known, and go on reading meanwhile."""
 
         async def wait() -> None:
             try:
-                said = await self._controller.do(deed, changes=changes)
+                said = await done
                 if answer is not None:
                     await answer(said)
                 elif said:
                     self.feed.notice(said)
             except WendError as error:
                 await self._refuse(str(error), message.type)
-            except asyncio.CancelledError:
-                raise
             except Exception as error:      # told of in the log where it happened
                 await self._refuse(f"an error of the server: {type(error).__name__}", message.type)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class Score(NamedTuple):
+class PaneScore(NamedTuple):
     """How one algorithm has done so far."""
 
     title: str
@@ -17,7 +17,7 @@ class Score(NamedTuple):
     expansions: int         # nodes that it has searched so far
 
 
-def verdict(scores: list[Score]) -> str:
+def verdict(scores: list[PaneScore]) -> str:
     """One or two sentences; none for a scene without units."""
     if not scores[0].units:
         return ""
@@ -27,13 +27,13 @@ def verdict(scores: list[Score]) -> str:
     return f"{_compared(one, other)} {_searched(one, other)}"
 
 
-def _alone(score: Score) -> str:
+def _alone(score: PaneScore) -> str:
     if score.home_in is not None:
         return f"{score.title} has brought all {score.units} units home in {score.home_in} ticks."
     return f"{score.title} has brought {score.home} of {score.units} units home in {score.ticks} ticks{_stuck(score)}."
 
 
-def _compared(one: Score, other: Score) -> str:
+def _compared(one: PaneScore, other: PaneScore) -> str:
     if one.home_in is not None and other.home_in is not None:
         first, second = sorted((one, other), key=lambda score: score.home_in or 0)
         if one.home_in == other.home_in:
@@ -58,17 +58,17 @@ def _compared(one: Score, other: Score) -> str:
     )
 
 
-def _stuck(score: Score) -> str:
+def _stuck(score: PaneScore) -> str:
     return f" ({score.stuck} stuck)" if score.stuck else ""
 
 
-def _stuck_apart(one: Score, other: Score) -> str:
+def _stuck_apart(one: PaneScore, other: PaneScore) -> str:
     if not one.stuck and not other.stuck:
         return ""
     return f" ({one.stuck} stuck with {one.title}, {other.stuck} with {other.title})"
 
 
-def _searched(one: Score, other: Score) -> str:
+def _searched(one: PaneScore, other: PaneScore) -> str:
     return f"Nodes searched: {one.title} {_many(one.expansions)}, {other.title} {_many(other.expansions)}."
 
 

@@ -14,7 +14,7 @@ from wend.kernel.arrays import flags, int32
 from wend.maps.terrain import DX, DY, Point
 from wend.planners.base import Planner, State
 from wend.planners.waiting import agent_ahead, is_away
-from wend.world.trace import ABSENT, Wait
+from wend.world.trace import ABSENT, WAIT, Wait
 
 STUCK_AFTER_TICKS = 16      # an agent that has waited this long for its goal is called stuck
 
@@ -122,12 +122,14 @@ def carry_out(width, tick, before, after, sent, agents, occupant, conduct, codes
             codes[agent] = ABSENT
             continue
         occupant[there] = agent
-        codes[agent] = _CODE[there // width - here // width + 1, there % width - here % width + 1]
+        codes[agent] = WAIT
         if there != here:
+            codes[agent] = _CODE[there // width - here // width + 1, there % width - here % width + 1]
             conduct.moved_at[agent] = tick
         agents.cell[agent] = there
-        goal = sent.goal[agent]
-        moves_left = max(abs(there % width - goal % width), abs(there // width - goal // width))
+        goal, moves_left = sent.goal[agent], 0
+        if there != goal:
+            moves_left = max(abs(there % width - goal % width), abs(there // width - goal // width))
         if conduct.nearer_to[agent] != goal or moves_left < conduct.moves_left[agent]:
             conduct.nearer_to[agent], conduct.moves_left[agent], conduct.nearer_at[agent] = goal, moves_left, tick
         if there == goal:
@@ -137,12 +139,13 @@ def carry_out(width, tick, before, after, sent, agents, occupant, conduct, codes
 
 
 @jit
-def look(tick, after, sent, agents, conduct, news):
-    """See what will have happened to each agent after a tick that ends on these cells; return to how many anything has.
+def look(tick, after, sent, agents, conduct, news, told):
+    """See what will have happened to each agent after a tick that ends on these cells.
 
-    Mutates: news.
+    The first entries of `told` (int32[agents]) are the agents to whom anything has; return how many these are.
+    Mutates: news, told.
     """
-    told = 0
+    count = 0
     for agent in range(after.size):
         news[agent] = 0
         there = after[agent]
@@ -163,8 +166,10 @@ def look(tick, after, sent, agents, conduct, news):
             news[agent] |= _IS_CUT_OFF
         if not is_cut_off and conduct.cut_off[agent] == sent.asked[agent]:
             news[agent] |= _IS_OPENED
-        told += news[agent] != 0
-    return told
+        if news[agent] != 0:
+            told[count] = agent
+            count += 1
+    return count
 
 
 @jit

@@ -161,8 +161,9 @@ class Dispatch:
     def before_tick(self, conduct: Conduct) -> None:
         """A tick begins: agents head for their next waypoints, follow others, exchange slots, and get places back."""
         agents, tick = self._state.agents, self._state.tick
-        for errand in self._pursuits.errands():
-            self._send(errand)
+        if self._pursuits.followers:
+            for errand in self._pursuits.errands():
+                self._send(errand)
         if self._commander.has_orders:
             for agent in self._commander.advance():
                 self._liaison.tell(self._liaison.planner.agent_retasked, agent)

@@ -30,7 +30,7 @@ from wend.world.conduct import (
     state_of,
 )
 from wend.world.dispatch import Dispatch
-from wend.world.events import Listener, Listeners
+from wend.world.events import Listener, Listeners, News, events_of
 from wend.world.liaison import Liaison
 from wend.world.recorder import Recorder
 from wend.world.trace import Trace
@@ -50,7 +50,7 @@ class Outlook:
     _conduct: Conduct
     _waits_for: NDArray[np.int32]       # the agent in the way of each, as the planner last said
     _idle_ticks: int                    # ticks in a row in which no agent moved
-    _events: list[AgentEvent]           # of the last tick
+    _news: News                         # of the last tick
     _listeners: Listeners
     _recorder: Recorder
 
@@ -150,7 +150,7 @@ class Outlook:
 
     def events(self) -> list[AgentEvent]:
         """What happened to agents in the last tick, and in the calls before it; see docs/world.md for the kinds."""
-        return list(self._events)
+        return events_of(self._news, self.grid)
 
     def on(self, kind: str, listener: Listener) -> None:
         """Have a function called with every event of a kind, after the tick in which it happens.

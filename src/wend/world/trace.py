@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -187,6 +187,16 @@ class Trace:
 
     def save(self, path: str | Path) -> None:
         """Write the trace; an older file of that name is replaced only when the new one is whole."""
+        with replacing(path) as file:
+            self._write(file)
+
+    def to_bytes(self) -> bytes:
+        """What `save` writes, as bytes."""
+        buffer = io.BytesIO()
+        self._write(buffer)
+        return buffer.getvalue()
+
+    def _write(self, file: BinaryIO) -> None:
         header = {
             "format": FORMAT,
             "version": f"{MAJOR}.{MINOR}",
@@ -204,7 +214,7 @@ class Trace:
             for e in self.events
         )
         entries = {
-            "header.json": to_json(header, indent=1).encode(),
+            "header.json": to_json(header, indent=1, default=str).encode(),
             "map.txt": self.grid.to_text().encode("ascii"),
             "moves.bin": np.ascontiguousarray(self.moves, dtype=np.uint8).tobytes(),
             "events.jsonl": "".join(line + "\n" for line in lines).encode(),
@@ -214,7 +224,7 @@ class Trace:
         if len(self.waits):
             entries["waits.bin"] = self.waits.astype("<i4").tobytes()
             entries["reasons.json"] = to_json(self.reasons).encode()
-        with replacing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
             for name, data in entries.items():      # a fixed date: equal runs, equal bytes
                 archive.writestr(zipfile.ZipInfo(name, _DATE), data, _method(name, data))
 

@@ -43,9 +43,9 @@ from wend.planners.base import Agents, Budget, Planner, Proposal, State
 from wend.problems.problem import Problem
 from wend.rules import Violation
 from wend.world.calls import Calls
-from wend.world.conduct import AgentEvent, Conduct, carry_out, look, waits_of
+from wend.world.conduct import Conduct, carry_out, look, waits_of
 from wend.world.dispatch import Dispatch, destination
-from wend.world.events import SETTLED, Listeners, events_of
+from wend.world.events import NO_NEWS, Listeners, News
 from wend.world.liaison import Liaison
 from wend.world.recorder import Recorder
 from wend.world.referee import Referee
@@ -95,7 +95,7 @@ class World(Rewindable):
         self._announced: dict[int, int] = {}                    # where the program moves its own agents in this tick
         self._idle_ticks = 0                                    # ticks in a row in which no agent moved
         self._stalled_ticks = 0                                 # ... although the planner had budget to spare
-        self._events: list[AgentEvent] = []                     # of the last tick
+        self._news = NO_NEWS                                    # of the last tick
         self._listeners = Listeners()
         self._recorder = Recorder(self._grid, keeps_trace=keeps_trace, keeps_reasons=keeps_reasons)
         self._identity = identity(self.planner, self.seed, self._recorder.map_digest)   # what snapshots of it belong to
@@ -324,18 +324,19 @@ class World(Rewindable):
             # 5. The tick is decided: the agents move, and the clock with them; what happened is written down.
             spent = allowance.spent
             record = self.ticks + 1, self._recorder.hash_with(after), np.empty(count, np.uint8), plan_ms, spent
-            is_idle = bool((before == after).all())
+            is_idle = before.tobytes() == after.tobytes()       # the fastest way to compare them
             aftermath = {
                 "_waits_for": proposal.waits_for,
                 "expansions": self.expansions + spent,
                 "violations": self.violations + found if found else self.violations,
                 "_idle_ticks": self._idle_ticks + 1 if is_idle else 0,
                 "_stalled_ticks": self._stalled_ticks + int(allowance.slice() > 0) if is_idle else 0,
-                "_events": self._see(after),
+                "_news": self._see(after),
             }
             journal.decide(self._make, before, after, aftermath, record)
             journal.settle()
-        self._listeners.tell(self._events)
+        if self._listeners:
+            self._listeners.tell(self.events())
 
     def think(self, *, budget: int | None = None, budget_ms: float | None = None) -> int:
         """Let the planner search ahead, and move nothing; return how many nodes it expanded.
@@ -423,15 +424,16 @@ class World(Rewindable):
         self._liaison.tell(self.planner.cells_changed, np.array(cells, dtype=np.int32))
         self._dispatch.after_edit()
 
-    def _see(self, after: NDArray[np.int32]) -> list[AgentEvent]:
+    def _see(self, after: NDArray[np.int32]) -> News:
         """What will have happened to the agents after a tick that ends on these cells."""
-        tick, sent, news = self.ticks + 1, self._sent(), np.empty(after.size, dtype=np.uint8)
-        told = prepared(look)(tick, after, sent, self.state.agents, self._conduct, news)
-        events = events_of(tick, self.grid, after, sent, news) if told else []
-        for place, members in self._dispatch.settled_at(after).items():
-            if members:
-                events.append(AgentEvent(tick, SETTLED, tuple(members), self.grid.xy(place)))
-        return events
+        tick, sent = self.ticks + 1, self._sent()
+        kinds, agents = np.empty(after.size, dtype=np.uint8), np.empty(after.size, dtype=np.int32)
+        count = prepared(look)(tick, after, sent, self.state.agents, self._conduct, kinds, agents)
+        settled = {place: members for place, members in self._dispatch.settled_at(after).items() if members}
+        if count == 0 and not settled:
+            return NO_NEWS
+        told = agents[:count].copy()
+        return News(tick, told, kinds[told], after[told], sent.asked[told], settled)
 
     def _make(
         self,

@@ -130,7 +130,7 @@ def pick_searches(tables, agents, prefixes, learned, open_list, batch, standing,
             picked.searches += 1
             counts.repaths += prefixes.done[agent] < prefixes.length[agent]
         counts.left -= 1
-        counts.agent = (agent + 1) % agents.cell.size
+        counts.agent = agent + 1 if agent + 1 < agents.cell.size else 0
     return _DONE
 
 

@@ -12,6 +12,8 @@ export function readColours() {
     states: [colour("moving"), colour("waiting"), colour("home")],
     hues: Array.from({ length: HUES }, (_, i) => hue(i)),
     spread: colour("spread"),
+    planning: colour("curve-4"),
+    expansions: colour("curve-8"),
     bad: colour("bad"),
     accent: colour("accent"),
     units: ["moving", "waiting", "home", "bad", "line", "spread", "warning"].map(colour), // by state of a live unit
