@@ -41,6 +41,7 @@ export class Link {
 
   /** Connect now, whatever was waited for. */
   connect() {
+    if (MACHINE[this.state].try === undefined) return; // it is being tried, or connected
     clearTimeout(this.timer);
     this.signal("try");
     const address = new URL(`live${location.search}`, location.href);
