@@ -182,6 +182,8 @@ const told = [];
 const sockets = [];
 globalThis.location = { href: "http://localhost:9/?token=T", search: "?token=T", protocol: "http:" };
 globalThis.WebSocket = class {
+  static OPEN = 1;
+  readyState = 1;
   constructor(address) { sockets.push(this); this.address = String(address); this.sent = []; }
   send(text) { this.sent.push(JSON.parse(text).type); }
 };

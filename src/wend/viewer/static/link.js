@@ -28,6 +28,7 @@ export class Link {
 
   send(message) {
     if (this.state !== "open" && message.type !== "hello") return false;
+    if (this.socket.readyState !== WebSocket.OPEN) return false; // it closes, and has not said so yet
     this.socket.send(JSON.stringify(message));
     return true;
   }
