@@ -50,7 +50,7 @@ def busy_world(planner: Planner | str = "lra") -> World:
 
 def seen(world: World) -> tuple[Any, ...]:
     """All that can be seen of a world."""
-    agents = [agent for agent in range(world.agents) if world.state.agents.cell[agent] >= 0]
+    agents = world.living().tolist()
     return (
         world.state_hash(), world.grid.to_text(), world.grid.component.tolist(), world.ticks, world.expansions,
         [array.tolist() for array in world.state.agents], world.state.occupant.tolist(),
