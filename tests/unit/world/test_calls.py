@@ -376,11 +376,10 @@ def check_whole(world: World) -> None:
     trace = world.trace()
     assert judge_trace(trace) == []
     assert trace.ticks == world.ticks
-    here = world.state.agents.cell
-    there = np.flatnonzero(here >= 0)
-    assert trace.positions()[-1][there].tolist() == here[there].tolist()
+    here, there = world.state.agents.cell, [world.index_of(agent) for agent in world.living().tolist()]
+    assert trace.positions()[-1][world.living()].tolist() == here[there].tolist()
     occupied = np.flatnonzero(world.state.occupant >= 0)
-    assert dict(zip(here[there].tolist(), there.tolist(), strict=True)) == dict(
+    assert dict(zip(here[there].tolist(), there, strict=True)) == dict(
         zip(occupied.tolist(), world.state.occupant[occupied].tolist(), strict=True)
     )
 
