@@ -117,6 +117,14 @@ class Outlook:
         all_states(self.ticks, self.state.agents, self._sent(), self._conduct, codes)
         return self._roster.by_handle(codes, STATES.index("absent"))
 
+    def pinned(self) -> NDArray[np.bool_]:
+        """bool[agents] whether no other agent may push it off its goal."""
+        return self._roster.by_handle(self.state.agents.pinned, absent=False)
+
+    def controlled(self) -> NDArray[np.bool_]:
+        """bool[agents] whether the planner moves it; otherwise the program does, or it has left the map."""
+        return self._roster.by_handle(self.state.agents.controlled, absent=False)
+
     def followed(self) -> NDArray[np.int32]:
         """int32[agents] the agent that every agent follows; -1 for one that follows none."""
         followed = np.full(self.agents, NO_AGENT, np.int32)

@@ -108,7 +108,7 @@ class Recorder:
         """A tick was made: what each agent did in it, and what planning took. To note it again changes nothing."""
         self._hash = hash_after
         if self.has_trace:
-            known = self._ticks[tick - 2].handles if tick > 1 else _NO_HANDLES
+            known = self._ticks[-1].handles if self._ticks else _NO_HANDLES
             handles = known if np.array_equal(known, handles) else handles.copy()
             self._ticks[tick - 1 :] = [Tick(codes, handles, plan_ms, expansions)]
 
