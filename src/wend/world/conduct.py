@@ -14,6 +14,7 @@ from wend.kernel.arrays import flags, int32
 from wend.maps.terrain import DX, DY, Point
 from wend.planners.base import Planner, State
 from wend.planners.waiting import agent_ahead, is_away
+from wend.world.roster import Roster
 from wend.world.trace import ABSENT, WAIT, Wait
 
 STUCK_AFTER_TICKS = 16      # an agent that has waited this long for its goal is called stuck
@@ -179,19 +180,17 @@ def all_states(tick, agents, sent, conduct, states):
         states[agent] = state_of(tick, agents, sent, conduct, agent)
 
 
-def is_there(state: State, agent: int) -> bool:
-    """Whether an index is that of an agent on the map."""
-    return 0 <= agent < state.agents.cell.size and bool(state.agents.cell[agent] != NO_CELL)
-
-
-def explain(planner: Planner, state: State, agent: int, named: int, *, stayed: bool) -> AgentIntent:
+def explain(
+    planner: Planner, state: State, roster: Roster, agent: int, named: int, *, stayed: bool
+) -> AgentIntent:
     """What an agent is about to do, and why it stayed in the last tick, if it did.
 
     Where its planner does not say whom it waits for, that is the agent `named` in the proposal; where that names none
-    and no reason is known either, the one on its shortest path, if there is any. An index of no agent counts for none.
+    and no reason is known either, the one on its shortest path, if there is any. An index of no agent counts for none,
+    and so does that of one that has come since.
     """
     path, waits_for, reason = planner.intent(agent)
-    waits_for, named = (k if is_there(state, k) else NO_AGENT for k in (waits_for, named))
+    waits_for, named = (k if roster.was_there(k, state.tick) else NO_AGENT for k in (waits_for, named))
     if stayed and is_away(state, agent):
         waits_for = named if waits_for == NO_AGENT else waits_for
         if not reason and waits_for == NO_AGENT:
@@ -199,22 +198,25 @@ def explain(planner: Planner, state: State, agent: int, named: int, *, stayed: b
             reason = "its planner does not say why" if waits_for == NO_AGENT else "another is on its shortest path"
         reason = reason or "another agent is in its way"
     places = tuple(map(state.grid.xy, path))
-    return AgentIntent(places, None if waits_for == NO_AGENT else int(waits_for), reason)
+    return AgentIntent(places, None if waits_for == NO_AGENT else int(roster.handles[waits_for]), reason)
 
 
-def waits_of(planner: Planner, state: State, named: NDArray[np.int32], stayed: NDArray[np.bool_]) -> dict[int, Wait]:
-    """Why the agents that stayed in the last tick, away from their goals, did so.
+def waits_of(
+    planner: Planner, state: State, roster: Roster, named: NDArray[np.int32], stayed: NDArray[np.bool_]
+) -> dict[int, Wait]:
+    """By handle: why the agents that stayed in the last tick, away from their goals, did so.
 
     The tick is made: a planner that fails to answer cannot undo it, so that its failure is what is told.
     """
     agents = state.agents
     waits = {}
     for agent in np.flatnonzero(stayed & agents.controlled & (agents.cell != agents.goal)).tolist():
+        handle = int(roster.handles[agent])
         try:
-            told = explain(planner, state, agent, int(named[agent]), stayed=True)
-            waits[agent] = Wait(told.waits_for, told.reason)
+            told = explain(planner, state, roster, agent, int(named[agent]), stayed=True)
+            waits[handle] = Wait(told.waits_for, told.reason)
         except Exception as error:
-            waits[agent] = Wait(None, f"its planner failed to say why: {type(error).__name__}")
+            waits[handle] = Wait(None, f"its planner failed to say why: {type(error).__name__}")
     return waits
 
 
