@@ -139,15 +139,14 @@ def carry_out(width, tick, before, after, sent, agents, occupant, conduct, codes
 
 
 @jit
-def look(tick, after, sent, agents, conduct, news, told):
-    """See what will have happened to each agent after a tick that ends on these cells.
+def look(tick, after, sent, agents, conduct, told):
+    """See what will have happened to agents after a tick that ends on these cells; return to how many anything has.
 
-    The first entries of `told` (int32[agents]) are the agents to whom anything has; return how many these are.
-    Mutates: news, told.
+    Each of these has a row in `told` (int32[agents, 4]): the agent, what has happened to it as bits, where it will
+    stand, and where it was sent. Mutates: told.
     """
     count = 0
     for agent in range(after.size):
-        news[agent] = 0
         there = after[agent]
         if there == NO_CELL or not agents.controlled[agent]:
             continue
@@ -156,18 +155,19 @@ def look(tick, after, sent, agents, conduct, news, told):
         is_away = not is_home and not has_moved and not sent.been_home[agent]
         is_stuck = is_away and has_waited_long(tick, sent, conduct, agent)
         is_cut_off = sent.asked[agent] != sent.nearest[agent]
+        news = 0
         if is_home and not sent.been_home[agent] and not is_cut_off:
-            news[agent] |= _HAS_ARRIVED
+            news |= _HAS_ARRIVED
         if is_stuck and not conduct.is_stuck[agent]:
-            news[agent] |= _IS_STUCK
+            news |= _IS_STUCK
         if conduct.is_stuck[agent] and not is_stuck:
-            news[agent] |= _IS_UNSTUCK
+            news |= _IS_UNSTUCK
         if is_cut_off and conduct.cut_off[agent] != sent.asked[agent]:
-            news[agent] |= _IS_CUT_OFF
+            news |= _IS_CUT_OFF
         if not is_cut_off and conduct.cut_off[agent] == sent.asked[agent]:
-            news[agent] |= _IS_OPENED
-        if news[agent] != 0:
-            told[count] = agent
+            news |= _IS_OPENED
+        if news != 0:
+            told[count, 0], told[count, 1], told[count, 2], told[count, 3] = agent, news, there, sent.asked[agent]
             count += 1
     return count
 
