@@ -87,7 +87,7 @@ class Sent(NamedTuple):
 def has_waited_long(tick, sent, conduct, agent):
     """Whether it is long enough since an agent last moved, and since it got its goal, to call it stuck."""
     since = max(conduct.moved_at[agent], conduct.nearer_at[agent])
-    return conduct.nearer_to[agent] == sent.goal[agent] and tick - since >= STUCK_AFTER_TICKS
+    return (conduct.nearer_to[agent] == sent.goal[agent]) & (tick - since >= STUCK_AFTER_TICKS)
 
 
 @jit
@@ -114,7 +114,7 @@ def carry_out(width, tick, before, after, sent, agents, occupant, conduct, codes
     Mutates: sent.been_home, agents.cell, occupant, conduct, codes.
     """
     for agent in range(before.size):
-        if before[agent] != NO_CELL:
+        if before[agent] != after[agent]:
             occupant[before[agent]] = NO_AGENT
     for agent in range(before.size):
         here, there = before[agent], after[agent]
@@ -122,9 +122,9 @@ def carry_out(width, tick, before, after, sent, agents, occupant, conduct, codes
         if here == NO_CELL:
             codes[agent] = ABSENT
             continue
-        occupant[there] = agent
         codes[agent] = WAIT
         if there != here:
+            occupant[there] = agent
             codes[agent] = _CODE[there // width - here // width + 1, there % width - here % width + 1]
             conduct.moved_at[agent] = tick
         agents.cell[agent] = there
@@ -133,42 +133,37 @@ def carry_out(width, tick, before, after, sent, agents, occupant, conduct, codes
             moves_left = max(abs(there % width - goal % width), abs(there // width - goal // width))
         if conduct.nearer_to[agent] != goal or moves_left < conduct.moves_left[agent]:
             conduct.nearer_to[agent], conduct.moves_left[agent], conduct.nearer_at[agent] = goal, moves_left, tick
-        if there == goal:
-            sent.been_home[agent] = True
-        conduct.is_stuck[agent] = state_of(tick, agents, sent, conduct, agent) == _STUCK
+        has_been_home = sent.been_home[agent] = sent.been_home[agent] | (there == goal)
+        is_stuck = agents.controlled[agent] & (not has_been_home) & has_waited_long(tick, sent, conduct, agent)
+        conduct.is_stuck[agent] = is_stuck
         conduct.cut_off[agent] = sent.asked[agent] if sent.asked[agent] != sent.nearest[agent] else NO_CELL
 
 
 @jit
-def look(tick, after, sent, agents, conduct, news, told):
-    """See what will have happened to each agent after a tick that ends on these cells.
+def look(tick, after, sent, agents, conduct, told):
+    """See what will have happened to agents after a tick that ends on these cells; return to how many anything has.
 
-    The first entries of `told` (int32[agents]) are the agents to whom anything has; return how many these are.
-    Mutates: news, told.
+    Each of these has a row in `told` (int32[agents, 4]): the agent, what has happened to it as bits, where it will
+    stand, and where it was sent. Mutates: told.
     """
     count = 0
     for agent in range(after.size):
-        news[agent] = 0
         there = after[agent]
         if there == NO_CELL or not agents.controlled[agent]:
             continue
-        is_home = there == sent.goal[agent]
-        has_moved = there != agents.cell[agent]
-        is_away = not is_home and not has_moved and not sent.been_home[agent]
-        is_stuck = is_away and has_waited_long(tick, sent, conduct, agent)
-        is_cut_off = sent.asked[agent] != sent.nearest[agent]
-        if is_home and not sent.been_home[agent] and not is_cut_off:
-            news[agent] |= _HAS_ARRIVED
-        if is_stuck and not conduct.is_stuck[agent]:
-            news[agent] |= _IS_STUCK
-        if conduct.is_stuck[agent] and not is_stuck:
-            news[agent] |= _IS_UNSTUCK
-        if is_cut_off and conduct.cut_off[agent] != sent.asked[agent]:
-            news[agent] |= _IS_CUT_OFF
-        if not is_cut_off and conduct.cut_off[agent] == sent.asked[agent]:
-            news[agent] |= _IS_OPENED
-        if news[agent] != 0:
-            told[count] = agent
+        asked, has_been_home, was_stuck = sent.asked[agent], sent.been_home[agent], conduct.is_stuck[agent]
+        is_home, stays = there == sent.goal[agent], there == agents.cell[agent]
+        is_stuck = stays & (not is_home) & (not has_been_home) & has_waited_long(tick, sent, conduct, agent)
+        is_cut_off, was_told = asked != sent.nearest[agent], conduct.cut_off[agent] == asked
+        news = (                                                # without a branch: none could be foreseen
+            _HAS_ARRIVED * (is_home & (not has_been_home) & (not is_cut_off))
+            | _IS_STUCK * (is_stuck & (not was_stuck))
+            | _IS_UNSTUCK * (was_stuck & (not is_stuck))
+            | _IS_CUT_OFF * (is_cut_off & (not was_told))
+            | _IS_OPENED * (was_told & (not is_cut_off))
+        )
+        if news != 0:
+            told[count, 0], told[count, 1], told[count, 2], told[count, 3] = agent, news, there, asked
             count += 1
     return count
 

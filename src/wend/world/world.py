@@ -43,7 +43,7 @@ from wend.planners.base import Agents, Budget, Planner, Proposal, State
 from wend.problems.problem import Problem
 from wend.rules import Violation
 from wend.world.calls import Calls
-from wend.world.conduct import Conduct, carry_out, look, waits_of
+from wend.world.conduct import Conduct, Sent, carry_out, look, waits_of
 from wend.world.dispatch import Dispatch, destination
 from wend.world.events import NO_NEWS, Listeners, News
 from wend.world.liaison import Liaison
@@ -335,7 +335,7 @@ class World(Rewindable):
             after, found = self._referee.enforced(tick, agents, announced, proposal.next_cell, roster, raises=raises)
 
             # 5. The tick is decided: the agents move, and the clock with them; what happened is written down.
-            spent = allowance.spent
+            spent, sent = allowance.spent, self._sent()
             codes = np.empty(roster.size, np.uint8)
             record = tick, self._recorder.hash_with(roster.in_order(after)), codes, roster.handles, plan_ms, spent
             is_idle = before.tobytes() == after.tobytes()       # the fastest way to compare them
@@ -345,9 +345,9 @@ class World(Rewindable):
                 "violations": self.violations + found if found else self.violations,
                 "_idle_ticks": self._idle_ticks + 1 if is_idle else 0,
                 "_stalled_ticks": self._stalled_ticks + int(allowance.slice() > 0) if is_idle else 0,
-                "_news": self._see(after),
+                "_news": self._see(after, sent),
             }
-            journal.decide(self._make, before, after, aftermath, record)
+            journal.decide(self._make, before, after, sent, aftermath, record)
             journal.settle()
         if self._listeners:
             self._listeners.tell(self.events())
@@ -438,11 +438,10 @@ class World(Rewindable):
         self._liaison.tell(self.planner.cells_changed, np.array(cells, dtype=np.int32))
         self._dispatch.after_edit()
 
-    def _see(self, after: NDArray[np.int32]) -> News:
+    def _see(self, after: NDArray[np.int32], sent: Sent) -> News:
         """What will have happened to the agents after a tick that ends on these cells."""
-        tick, sent = self.ticks + 1, self._sent()
-        kinds, agents = np.empty(after.size, dtype=np.uint8), np.empty(after.size, dtype=np.int32)
-        count = prepared(look)(tick, after, sent, self.state.agents, self._conduct, kinds, agents)
+        tick, seen = self.ticks + 1, np.empty((after.size, 4), dtype=np.int32)
+        count = prepared(look)(tick, after, sent, self.state.agents, self._conduct, seen)
         settled = {
             place: self._roster.handles_of(members)
             for place, members in self._dispatch.settled_at(after).items()
@@ -450,20 +449,22 @@ class World(Rewindable):
         }
         if count == 0 and not settled:
             return NO_NEWS
-        told = agents[:count].copy()
-        return News(tick, self._roster.handles[told], kinds[told], after[told], sent.asked[told], settled)
+        told = seen[:count].copy()
+        told[:, 0] = self._roster.handles[told[:, 0]]
+        return News(tick, told, settled)
 
     def _make(
         self,
         before: NDArray[np.int32],
         after: NDArray[np.int32],
+        sent: Sent,
         aftermath: dict[str, Any],
         record: tuple[int, bytes, NDArray[np.uint8], NDArray[np.int32], float, int],
     ) -> None:
         """Make a tick that is decided, with these attributes and this record. To do so again changes nothing."""
         tick, codes = record[0], record[2]
         width, agents, occupant = self.grid.width, self.state.agents, self.state.occupant
-        prepared(carry_out)(width, tick, before, after, self._sent(), agents, occupant, self._conduct, codes)
+        prepared(carry_out)(width, tick, before, after, sent, agents, occupant, self._conduct, codes)
         self._dispatch.forget_settled(after)
         vars(self).update(aftermath)
         self._announced.clear()
