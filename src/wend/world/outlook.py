@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wend import arguments
-from wend.errors import ParameterError
+from wend.errors import ParameterError, WendError
 from wend.groups.orders import Order
 from wend.kernel import NO_AGENT, NO_CELL
 from wend.maps.grid import GridView
@@ -209,6 +210,13 @@ class Outlook:
         by = type(self.planner).__name__
         home = f"{self.home_count()} of {there} agents home"
         return f"<World at tick {self.ticks}: {home}, moved by {by}, on {self.grid}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the replay page of what happened so far, or why there is none."""
+        try:
+            return self.trace()._repr_html_()
+        except WendError as error:
+            return f"<p>{escape(repr(self))}<br>There is nothing to play: {escape(str(error))}.</p>"
 
     # --- behind the scenes -----------------------------------------------------------------------------------------
 
