@@ -83,7 +83,7 @@ def test_a_row_keeps_what_every_configuration_makes_of_every_problem() -> None:
 def test_choices_need_all_of_the_data_and_follow_from_it(folder) -> None:
     jobs = load_spec("t/selection").jobs("quick")
     missing = run_job(jobs[0], {})
-    assert "16 of 16 results are missing: run `wend bench t/walks --scale quick` first" in missing["error"]
+    assert "results/t/walks: it holds no spec.toml: `wend bench` writes it" in missing["error"]
     run_experiment(load_spec("t/walks"), "quick", out=folder / "results" / "t" / "walks", allow_code=True)
     for row in (run_job(job, {}) for job in jobs):
         assert row.get("error") is None, row["error"]
@@ -94,4 +94,4 @@ def test_choices_need_all_of_the_data_and_follow_from_it(folder) -> None:
             assert row["perfect"] <= min(row["selected"], row["prior"])
     next((folder / "results" / "t" / "walks" / "jobs").glob("*.parquet")).unlink()
     papers._by_map.cache_clear()
-    assert "1 of 16 results are missing: run `wend bench t/walks" in run_job(jobs[0], {})["error"]
+    assert "1 of 16 results are missing: run `wend bench` with --scale quick" in run_job(jobs[0], {})["error"]
