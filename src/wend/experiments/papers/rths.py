@@ -95,6 +95,38 @@ def problems_of(grid: Grid, job: Job) -> list[tuple[Point, Point]]:
     return [(grid.xy(start), grid.xy(goal)) for start, goal in pairs]
 
 
+def configurations(job: Job) -> Row:
+    """What some of the configurations make of all problems: `having` tells which, by values, or numbers from and to.
+
+    They are a square of a drawing: `column` is its place across, and the job's algorithm its place upwards.
+    """
+    experiment, _, scale = job["map"].rpartition("/")
+    walked = _walked(Path("results") / experiment, scale)
+    wanted = job["parameters"]
+    drawn = random_configurations(len(walked), wanted["seed"])
+    fits = [all(_is_within(getattr(each, name), wish) for name, wish in wanted["having"].items()) for each in drawn]
+    means = walked[fits].mean(axis=1)
+    return {
+        "stopped_by": "done",
+        "state_hash": hashlib.blake2b(means.tobytes(), digest_size=16).hexdigest(),
+        "violations": 0,
+        "problem": wanted["column"],
+        "suboptimality": float(means.mean()) if means.size else None,
+        "best": float(means.min()) if means.size else None,
+        "count": float(means.size),
+    }
+
+
+def _is_within(value: float | str | bool, wish: list[float] | str | bool) -> bool:
+    return wish[0] <= float(value) < wish[1] if isinstance(wish, list) else value == wish
+
+
+@lru_cache(maxsize=1)
+def _walked(folder: Path, scale: str) -> NDArray[np.float64]:
+    """[configurations, problems] all suboptimalities of a results folder."""
+    return np.concatenate([ratios for _, ratios in _rows(folder, scale)], axis=1)
+
+
 # --- choosing --------------------------------------------------------------------------------------------------------
 
 

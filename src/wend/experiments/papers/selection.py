@@ -15,18 +15,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wend.errors import FormatError
+from wend.errors import FormatError, UnknownNameError
 from wend.experiments.jobs import load_grid, run_problem
 from wend.experiments.provenance import recorded_spec
 from wend.experiments.spec import Job
 from wend.experiments.store import Row, Store
 from wend.problems.problem import Problem
 from wend.problems.scenarios import SEVEN_TYPES, make_problem
-from wend.selection.evaluation import CURVE, SPLITS, Portfolio, judge
+from wend.selection.evaluation import CURVE, SPLITS, Portfolio, choices_of, judge, lesson_name, parts_of
 from wend.selection.features import problem_features
 from wend.selection.lessons import portfolio_lessons, read_answers
 from wend.selection.networks import SHAPES, Lessons
 from wend.selection.pictures import problem_picture, resized
+from wend.selection.portfolios import Choices, best_choices
 
 QUALITY = ("completion_rate", "distance", "completion_ticks")
 JOB = "wend.experiments.papers.selection:portfolio"
@@ -62,6 +63,37 @@ def selectors(job: Job) -> Row:
         **asdict(found),
         "trained": float(count),
     }
+
+
+def confusion(job: Job) -> Row:
+    """Of the problems of a split whose `best` planner is known, the share for which the job's algorithm was chosen."""
+    source, _, view = job["map"].rpartition("/")
+    experiment, _, scale = source.rpartition("/")
+    folder, wanted = Path("results") / experiment, job["parameters"]
+    known = load_portfolio(folder, scale, view).algorithms
+    for name in (job["algorithm"], wanted["best"]):
+        if name not in known:
+            raise UnknownNameError("algorithm", name, known)
+    best, chosen = _chosen(folder, scale, view, wanted["selector"], wanted["split"], job["instance"])
+    is_best, is_chosen = best == known.index(wanted["best"]), chosen == known.index(job["algorithm"])
+    share = float(is_chosen[is_best].mean()) if is_best.any() else None
+    return {
+        "stopped_by": "done",
+        "state_hash": hashlib.blake2b(repr(share).encode(), digest_size=16).hexdigest(),
+        "violations": 0,
+        "problem": wanted["best"],
+        "share": share,
+        "of_all": float((is_chosen & is_best).mean()),
+    }
+
+
+@lru_cache(maxsize=8)
+def _chosen(folder: Path, scale: str, view: str, selector: str, kind: str, trial: int) -> tuple[Choices, Choices]:
+    """The best planners of the test part of a split, and those that a selector chooses."""
+    data = load_portfolio(folder, scale, view)
+    train, test = parts_of(data, kind, trial)
+    best = best_choices(data.quality[test], [data.names[row] for row in test])
+    return best, choices_of(data, selector, train, test, trial, lesson_name(kind, trial))
 
 
 @lru_cache(maxsize=4)
