@@ -68,7 +68,7 @@ class Lessons:
 
 
 @dataclass
-class Record:
+class TrainingRecord:
     """How a network was trained."""
 
     lesson: str
@@ -112,7 +112,7 @@ def build(shape: str, outputs: int) -> Network:
 
 def learn(
     lessons: Lessons, k: int, shape: str, seed: int, *, epochs: int = _EPOCHS, device: str | None = None
-) -> tuple[Network, Record]:
+) -> tuple[Network, TrainingRecord]:
     """Train a network in lesson k."""
     import torch
 
@@ -121,7 +121,7 @@ def learn(
     torch.use_deterministic_algorithms(True, warn_only=True)
     rng = np.random.default_rng(seed)
     rows, aside = _kept_aside(np.flatnonzero(lessons.parts[k] == TRAIN), lessons.owners[k], rng)
-    record = Record(lessons.names[k], shape, seed, rows.size + aside.size, aside.size, device=device)
+    record = TrainingRecord(lessons.names[k], shape, seed, rows.size + aside.size, aside.size, device=device)
     record.torch = torch.__version__
     stakes = lessons.stakes[k] if shape == "small" else np.ones(len(lessons.pictures), np.float32)
     stakes = stakes / max(float(stakes[rows].mean()), 1e-9)
@@ -171,7 +171,7 @@ def answer(network: Network, pictures: NDArray[np.uint8], device: str = "cpu") -
 
 def answer_all(
     lessons: Lessons, shape: str, *, seed: int = 0, told: Callable[[str], None] = print
-) -> tuple[NDArray[np.float32], list[Record]]:
+) -> tuple[NDArray[np.float32], list[TrainingRecord]]:
     """Train a network in each lesson: [lessons, pictures, labels] answers for what is to be tested, NaN elsewhere."""
     outputs = int(lessons.labels.max()) + 1
     answers = np.full((*lessons.parts.shape, outputs), np.nan, np.float32)
@@ -187,7 +187,7 @@ def answer_all(
     return answers, records
 
 
-def save_answers(path: str | Path, lessons: Lessons, answers: NDArray[np.float32], records: list[Record]) -> None:
+def save_answers(path: str | Path, lessons: Lessons, answers: NDArray[np.float32], records: list[TrainingRecord]) -> None:
     """Write answers to a file, and how each network was trained to another one beside it."""
     path = Path(path)
     np.savez_compressed(path, names=np.frombuffer(json.dumps(lessons.names).encode(), np.uint8), answers=answers)
