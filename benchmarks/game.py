@@ -87,8 +87,8 @@ class _Game:
             self._timed("order", world.order, unit, self._place())
         if tick % 40 == 7:
             mode = "move" if tick % 80 == 7 else "attack_move"
-            group = draw.choice(self.units, GROUP, replace=False).tolist()
-            self._timed(f"order_group, {mode}", world.order_group, group, self._place(), mode)
+            group, place = draw.choice(self.units, GROUP, replace=False).tolist(), self._place()
+            self._timed(f"order_group, {mode}", lambda: world.order_group(group, place, mode, budget=BUDGET // 2))
         if tick % 10 == 3:
             x, y = self._place()
             door = [place for place in ((x + k, y) for k in range(4)) if self._is_vacant(place)]
