@@ -161,12 +161,17 @@ class WorldMachine(RuleBasedStateMachine):
             self.world.order(agent, self.place(goal))
 
     @precondition(lambda self: self.there - self.mine)
-    @rule(data=st.data(), spot=spots, mode=st.sampled_from(["move", "attack_move"]), wrap=st.booleans())
-    def order_group(self, data, spot, mode, wrap) -> None:
+    @rule(
+        data=st.data(), spot=spots, mode=st.sampled_from(["move", "attack_move"]), wrap=st.booleans(),
+        budget=st.none() | st.integers(1, 60),
+    )  # fmt: skip
+    def order_group(self, data, spot, mode, wrap, budget) -> None:
         place, theirs = self.place(spot), sorted(self.there - self.mine)
         group = data.draw(st.lists(st.sampled_from(theirs), min_size=1, max_size=12, unique=True))
         before = {agent: self.world.goal(agent) for agent in self.there}
-        answers = self.world.order_group(np.array(group) if wrap else group, place, mode)
+        spent = self.world.expansions
+        answers = self.world.order_group(np.array(group) if wrap else group, place, mode, budget=budget)
+        assert 0 <= self.world.expansions - spent <= (budget or 0)
         assert [answer.agent for answer in answers] == group
         assert len({answer.goal for answer in answers}) == len(group)
         for answer in answers:
@@ -271,6 +276,7 @@ class WorldMachine(RuleBasedStateMachine):
             lambda: world.remove(no_agent), lambda: world.order(agent, no_place), lambda: world.order(no_agent, place),
             lambda: world.order_group([agent, no_agent], place), lambda: world.order_group([agent, agent], place),
             lambda: world.order_group([agent], place, "fly"), lambda: world.order_group([agent], no_place),
+            lambda: world.order_group([agent], place, budget=0),
             lambda: world.follow(agent, agent), lambda: world.follow(agent, no_agent),
             lambda: world.teleport(agent, no_place), lambda: world.teleport(no_agent, place),
             lambda: world.pin(agent, "no"), lambda: world.pin(no_agent), lambda: world.move(no_agent, place),
@@ -308,6 +314,7 @@ class WorldMachine(RuleBasedStateMachine):
         calls += [lambda: world.restore(taken), lambda: world.change_planner("weave")]
         if theirs := sorted(self.there - self.mine):
             calls.append(lambda: world.order_group(theirs, place, "attack_move"))
+            calls.append(lambda: world.order_group(theirs, place, "move", budget=lines))
             calls.append(lambda: [world.order(agent, place) for agent in theirs])
             if len(theirs) > 1:
                 calls.append(lambda: world.follow(theirs[0], theirs[-1]))

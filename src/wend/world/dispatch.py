@@ -22,7 +22,7 @@ from wend.groups.routes import NO_PATH, Cells, Routes
 from wend.journal import Journal
 from wend.kernel import NO_CELL
 from wend.maps.terrain import Point
-from wend.planners.base import State
+from wend.planners.base import Budget, State
 from wend.world.conduct import Conduct
 from wend.world.liaison import Liaison
 from wend.world.roster import Roster
@@ -78,19 +78,21 @@ class Dispatch:
         self._give_back()
         return self.answer(agent)
 
-    def order_group(self, members: list[int], target: Point, mode: str) -> list[Order]:
-        """Send a group to a place."""
+    def order_group(self, members: list[int], target: Point, mode: str, budget: Budget) -> list[Order]:
+        """Send a group to a place. Agents for whose paths a limited budget does not suffice get them in later ticks."""
         handles = self._roster.handles_of(members)
         if len(set(members)) < len(members):
             raise ParameterError("an agent is in the group twice; name each of them once")
         for agent, handle in zip(members, handles, strict=True):
             if not self._state.agents.controlled[agent]:
                 raise ParameterError(f"agent {handle} is moved by the program, which cannot be in an ordered group")
-        if errands := self._commander.order(members, target, mode):
+        if errands := self._commander.order(members, target, mode, at_once=not budget.is_limited):
             self._note("group", agents=sorted(handles), target=target, mode=mode)
             for errand in errands:
                 self._stop_following(errand.agent)
                 self._send(errand)
+            if budget.is_limited:
+                self._search_paths(budget, budget.slice())
             self._give_back()
         return [self.answer(agent) for agent in members]
 
@@ -167,9 +169,13 @@ class Dispatch:
         for place in self._claims.settled_at(after):
             del self._claims.unsettled[place]
 
-    def before_tick(self, conduct: Conduct) -> None:
-        """A tick begins: agents head for their next waypoints, follow others, exchange slots, and get places back."""
+    def before_tick(self, conduct: Conduct, budget: Budget) -> None:
+        """A tick begins: agents head for their next waypoints, follow others, exchange slots, and get places back.
+
+        Groups that set out without paths get up to half of the budget.
+        """
         agents, tick = self._state.agents, self._state.tick
+        self._search_paths(budget, (budget.slice() + 1) // 2)
         if self._pursuits.followers:
             for errand in self._pursuits.errands():
                 self._send(errand)
@@ -190,6 +196,14 @@ class Dispatch:
         self._give_back()
 
     # --- behind the scenes -----------------------------------------------------------------------------------------
+
+    def _search_paths(self, budget: Budget, limit: int) -> None:
+        """Go on with the paths of groups that set out without, for so many expansions."""
+        if self._commander.is_searching:
+            made, errands = self._commander.search(limit)
+            budget.spend(made)
+            for errand in errands:
+                self._send(errand)
 
     def _errand(self, agent: int) -> Errand:
         """Where an agent is to be sent as things are now, by the order that it has."""

@@ -213,17 +213,28 @@ class World(Rewindable):
                 raise ParameterError(f"agent {self._handle(agent)} is moved by the program, and follows no other")
             return self._dispatch.follow(agent, other)
 
-    def order_group(self, agents: Iterable[int], target: Point, mode: str = MOVE) -> list[Order]:
-        """Send a group to a place: each agent gets a slot of its own near it, and a path there, planned at once.
+    def order_group(
+        self, agents: Iterable[int], target: Point, mode: str = MOVE, *, budget: int | None = None,
+        budget_ms: float | None = None,
+    ) -> list[Order]:  # fmt: skip
+        """Send a group to a place: each agent gets a slot of its own near it, and a path there.
 
         With `mode="move"` every agent takes a shortest path, with `mode="attack_move"` the group keeps together around
         obstacles (Map Marker). The answers say where each agent will be. Giving the same order again changes nothing
         and costs nothing; an order to a single agent takes it out of the group.
+
+        Paths are searched at once, unless there is a budget, as in `tick`. Then all agents set out at once, and those
+        whose paths it does not suffice for get them in the ticks to come.
         """
         given = arguments.series(agents, "agents", "agents")        # before the call: it may add them as it is read
-        with self._calls, self._calls.journal:
+        with self._calls, self._calls.journal as journal:
+            allowance = Budget(expansions=budget, milliseconds=budget_ms)
             members = [self._present(agent, f"agents[{k}]") for k, agent in enumerate(given)]
-            return self._dispatch.order_group(members, self.grid.xy(self.grid.cell_at(target, "target")), mode)
+            place = self.grid.xy(self.grid.cell_at(target, "target"))
+            journal.keep_attribute(self, "expansions")
+            orders = self._dispatch.order_group(members, place, mode, allowance)
+            self.expansions += allowance.spent
+            return orders
 
     def pin(self, agent: int, pinned: bool = True) -> None:
         """Say that no other agent may push this one off its goal, or that they may again."""
@@ -315,7 +326,7 @@ class World(Rewindable):
             agents, conduct, roster = self.state.agents, self._conduct, self._roster
 
             # 1. Agents whose orders depend on what the others do are sent on.
-            self._dispatch.before_tick(conduct)
+            self._dispatch.before_tick(conduct, allowance)
 
             # 2. All agents stay, except those that the program moves.
             before = announced = agents.cell.copy()

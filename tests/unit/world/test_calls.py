@@ -393,6 +393,7 @@ CALLS: dict[str, Callable[[World], Any]] = {
     "follow": lambda world: world.follow(2, 5),
     "teleport": lambda world: world.teleport(3, (0, 3)),
     "order_group": lambda world: world.order_group([1, 2, 3], (1, 3), "attack_move"),
+    "order_group within a budget": lambda world: world.order_group([1, 2, 3], (1, 3), "attack_move", budget=3),
     "pin": lambda world: world.pin(2),
     "move": lambda world: world.move(6, (8, 0)),
     "block": lambda world: world.block([(5, 3), (8, 1), (8, 3)]),
