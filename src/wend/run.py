@@ -10,7 +10,6 @@ no measured time contains them, sets up a world, ticks it until it is done or a 
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
@@ -29,7 +28,7 @@ from wend.planners.base import Planner
 from wend.problems.problem import Problem
 from wend.problems.scenarios import Group
 from wend.rules import Violation
-from wend.viewer.replay import open_page, write_replay
+from wend.viewer.replay import show_replay
 from wend.world.trace import Trace
 from wend.world.warming import load_kernels
 from wend.world.world import World
@@ -112,11 +111,14 @@ class Run:
 
         Without a path it is a new temporary file. Where there is no browser, this prints where the page is.
         """
-        page = Path(tempfile.mkdtemp(prefix="wend-"), "replay.html") if path is None else Path(path)
-        write_replay(self.trace, page)
-        if not open_page(page):
+        page, is_open = show_replay(self.trace, path)
+        if not is_open:
             print(f"the run is on the page {page.resolve()}: open it in a browser")
         return page
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the replay page."""
+        return self.trace._repr_html_()
 
     @property
     def first_tick_seconds(self) -> float:

@@ -19,6 +19,14 @@ class Fingers:
             self._send("touchMove", places)
         self._send("touchEnd", [])
 
+    def press(self, place: tuple[float, float]) -> None:
+        """Put a finger down, and leave it there until `lift`."""
+        self._send("touchStart", [place])
+
+    def lift(self) -> None:
+        """Take all fingers off the screen."""
+        self._send("touchEnd", [])
+
     def _send(self, kind: str, places: Sequence[tuple[float, float]]) -> None:
         points = [{"x": x, "y": y, "id": finger} for finger, (x, y) in enumerate(places)]
         self.session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})

@@ -27,8 +27,9 @@ WORDS = {
     "select": ["--model", "--problem", "--agents", "--seed", "--scen", "--json"],
     "train": ["selector", "--view", "--scale", "--splits", "--trees", "--out", "--json"],
     "check": ["--map", "--scen", "--connectivity", "--corner-cutting", "--json"],
-    "export": ["--format", "--out", "--json"],
+    "export": ["--format", "--out", "--size", "--speed", "--first", "--last", "--json"],
     "replay": ["--html", "--map", "--scen", "--connectivity", "--corner-cutting", "--json"],
+    "view": ["--map", "--scen", "--connectivity", "--corner-cutting", "--json"],
     "maps": ["generate", "open", "random", "--width", "--height", "--seed", "--blocked", "--out", "--json"],
     "algorithms": ["lra", "mapp", "--json"],
     "data": ["add", "list", "--json"],
@@ -59,6 +60,8 @@ def line(rng: np.random.Generator) -> list[str]:
 def folder(tmp_path: Path, monkeypatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("WEND_DATA", str(tmp_path / "data"))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))      # where `view` puts its pages
+    monkeypatch.setattr("webbrowser.open", lambda _: True)
     (tmp_path / "a.map").write_text("type octile\nheight 2\nwidth 4\nmap\n....\n.@..\n")
     (tmp_path / "a.scen").write_text("version 1\n0\ta.map\t4\t2\t0\t0\t3\t0\t3\n")
     (tmp_path / "a.toml").write_text("title = 3")

@@ -30,6 +30,7 @@ from wend.cli import (
     train,
     verify,
     version,
+    view,
     warmup,
 )
 from wend.cli.shared import FREE_WORDS, say, set_up_streams
@@ -49,6 +50,7 @@ app.command()(select.select)
 app.command()(rths.rths)
 app.command()(check.check)
 app.command()(export.export)
+app.command()(view.view)
 app.command()(replay.replay)
 app.command()(play.play)
 app.add_typer(bench.app, name="bench")

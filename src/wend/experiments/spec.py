@@ -112,6 +112,7 @@ class Figure:
     series: str = "label"           # a column of the results
     log: bool = False               # both axes are logarithmic, and each series has the slope of its line
     cactus: bool = False            # how many problems have y (yes or no) within x (a metric), over x
+    heat: bool = False              # no curves: a square for each x and series, with y as its colour
     facets: str = ""                # a column of the results: a panel for each of its values
     where: str = ""                 # an SQL condition on the results
     paper: str = ""                 # what the paper's figure shows, in words
@@ -422,6 +423,8 @@ def _check_figure(spec: Spec, figure: Figure) -> None:
         raise FormatError(place, "a cactus plot shows a metric that is yes or no (y) over another metric (x)")
     if figure.cactus and (figure.log or figure.printed):
         raise FormatError(place, "a cactus plot has neither `log` nor `printed`")
+    if figure.heat and (figure.log or figure.cactus or figure.printed):
+        raise FormatError(place, "a figure with `heat` has neither `log` nor `cactus` nor `printed`")
     if figure.facets and figure.printed:
         raise FormatError(place, "a figure with `facets` has no `printed` curves: which panel do they belong to?")
 

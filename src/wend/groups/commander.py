@@ -16,7 +16,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from wend.errors import ParameterError
 from wend.groups.claims import Claims
 from wend.groups.orders import Errand, GroupOrder, paths_to, shortened
 from wend.groups.routes import Cells, Routes
@@ -46,11 +45,6 @@ class Commander:
     def order(self, members: list[int], target: Point, mode: str) -> list[Errand]:
         """Put a group under an order: the errands of all its agents, or none if it is under this very order already."""
         order = GroupOrder(frozenset(members), target, mode)
-        if len(order.agents) < len(members):
-            raise ParameterError("an agent is in the group twice; name each of them once")
-        for agent in members:
-            if not self._state.agents.controlled[agent]:
-                raise ParameterError(f"agent {agent} is moved by the program, which cannot be in an ordered group")
         known = self._orders.get(members[0]) if members else None
         if known == order and all(self._orders.get(agent) is known for agent in members):
             return []

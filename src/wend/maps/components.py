@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wend.kernel import NO_CELL, jit
-from wend.kernel.arrays import allocate, int32, int64, record
+from wend.kernel.arrays import allocate, int32, int64
 from wend.maps.terrain import GridTables, spread
 
 NO_COMPONENT = -1       # of a blocked cell
@@ -54,7 +54,6 @@ class _Race(NamedTuple):
     head: Annotated[np.ndarray, int32(8)]                   # next cell to visit, NO_CELL when the flood ran dry
     tail: Annotated[np.ndarray, int32(8)]                   # last cell reached
     group: Annotated[np.ndarray, int32(8)]                  # floods that met share the smallest number among them
-    counts: Annotated[np.ndarray, record("repairs")]        # repairs so far
 
 
 @jit
@@ -119,7 +118,7 @@ def _nearest(label, width, wanted, x, y):
 class Components:
     """The components of one map. After an edit of the neighbour table, `opened` or `closed` repairs the labels."""
 
-    uncaptured = ("_queue", "_race")        # scratch
+    uncaptured = ("_queue", "_race", "_repairs")        # scratch
 
     def __init__(self, tables: GridTables, free: NDArray[np.bool_]) -> None:
         """Label the map; `free` says of each cell whether it is passable."""
@@ -127,6 +126,7 @@ class Components:
         self.sizes: dict[int, int] = {}                         # cells by label
         self._queue = np.empty(free.size, dtype=np.int32)
         self._race: _Race | None = None
+        self._repairs = 0           # with that race
         self.relabel(tables, free)
 
     def relabel(self, tables: GridTables, free: NDArray[np.bool_]) -> None:
@@ -186,8 +186,8 @@ class Components:
         if len(around) == 1:
             return
         race = self._race = self._race or allocate(_Race, cells=self.label.size)
-        race.counts[0].repairs += 1
-        _split(tables, race, np.array(around, dtype=np.int32), int(race.counts[0].repairs))
+        self._repairs += 1
+        _split(tables, race, np.array(around, dtype=np.int32), self._repairs)
         groups = race.group[: len(around)].tolist()
         keeper = next((groups[k] for k in range(len(around)) if race.head[k] != NO_CELL), groups[0])
         for group in sorted(set(groups) - {keeper}):

@@ -231,7 +231,7 @@ class Grid:
     def _around(self, cell: int) -> list[int]:
         """Where one legal move leads."""
         bits = int(self.tables.moves[cell])
-        return [cell + int(self.tables.offset[d]) for d in range(8) if bits >> d & 1]
+        return [cell + offset for d, offset in enumerate(self.tables.offset.tolist()) if bits >> d & 1]
 
     def _set_terrain(self, cell: int, free: bool) -> None:
         """Open or close a cell, and recompute the neighbour table around it."""

@@ -57,10 +57,10 @@ def why(world: World, agent: int) -> Why:
     state, intent = world.agent_state(agent), world.intent(agent)
     chain, back_to = _chain(world, agent)
     other = int(world.followed()[agent])
-    agents = world.state.agents
+    agents, index = world.state.agents, world.index_of(agent)
     found = Why(
         agent, world.ticks, state.name, "", list(intent.path), world.goal(agent), chain, back_to,
-        other if other >= 0 else None, bool(agents.pinned[agent]), bool(agents.controlled[agent]),
+        other if other >= 0 else None, bool(agents.pinned[index]), bool(agents.controlled[index]),
     )  # fmt: skip
     return Why(**{**vars(found), "sentence": _sentence(world, found, state, intent)})
 

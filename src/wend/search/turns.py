@@ -116,8 +116,8 @@ def keep_path(tables, turns, paths, agent, kept):
 @jit
 def end_turn(turns, agents):
     """It is the next of so many agents' turn. Mutates: turns."""
-    turns.counts[0].purpose = NOTHING
-    turns.counts[0].agent = (turns.counts[0].agent + 1) % agents
+    following = turns.counts[0].agent + 1
+    turns.counts[0].purpose, turns.counts[0].agent = NOTHING, following if following < agents else 0
 
 
 @jit

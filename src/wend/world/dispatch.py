@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wend.errors import ParameterError
 from wend.groups.claims import Claims
 from wend.groups.commander import Commander
 from wend.groups.orders import Errand, Order
@@ -24,16 +25,18 @@ from wend.maps.terrain import Point
 from wend.planners.base import State
 from wend.world.conduct import Conduct
 from wend.world.liaison import Liaison
+from wend.world.roster import Roster
 
 
 class Dispatch:
     """Where the agents of one world were sent."""
 
     def __init__(
-        self, state: State, liaison: Liaison, note: Callable[..., None], journal: Journal
+        self, state: State, roster: Roster, liaison: Liaison, note: Callable[..., None], journal: Journal
     ) -> None:
         """`note` writes an event down: its kind, the agent, and further fields by name."""
         self._state = state
+        self._roster = roster
         self._liaison = liaison
         self._note = note
         self._journal = journal
@@ -48,7 +51,7 @@ class Dispatch:
         asked, nearest, goal = (
             self._state.grid.xy(int(cells[agent])) for cells in (routes.asked, routes.nearest, routes.goal)
         )
-        return Order(agent, asked, nearest, goal)
+        return Order(int(self._roster.handles[agent]), asked, nearest, goal)
 
     def waypoints(self, agent: int) -> list[Point]:
         """The places that an agent has still to pass before it heads for its goal."""
@@ -62,7 +65,7 @@ class Dispatch:
 
     def introduce(self, agent: int, asked: int) -> Order:
         """An agent has entered the map, and is to go to a cell, which may be the one where it stands."""
-        self.routes.add_agent()
+        self.routes.add_agent(agent)
         self._aim(self._claims.errand(agent, asked))
         self.routes.been_home[agent] = self.routes.goal[agent] == self._state.agents.cell[agent]
         return self.answer(agent)
@@ -77,8 +80,14 @@ class Dispatch:
 
     def order_group(self, members: list[int], target: Point, mode: str) -> list[Order]:
         """Send a group to a place."""
+        handles = self._roster.handles_of(members)
+        if len(set(members)) < len(members):
+            raise ParameterError("an agent is in the group twice; name each of them once")
+        for agent, handle in zip(members, handles, strict=True):
+            if not self._state.agents.controlled[agent]:
+                raise ParameterError(f"agent {handle} is moved by the program, which cannot be in an ordered group")
         if errands := self._commander.order(members, target, mode):
-            self._note("group", agents=sorted(members), target=target, mode=mode)
+            self._note("group", agents=sorted(handles), target=target, mode=mode)
             for errand in errands:
                 self._stop_following(errand.agent)
                 self._send(errand)
@@ -90,7 +99,7 @@ class Dispatch:
         if self._pursuits.followed_by(agent) != other:
             self._commander.drop(agent)
             self._pursuits.begin(agent, other)
-            self._note("followed", agent, other=other)
+            self._note("followed", agent, other=int(self._roster.handles[other]))
         self._send(self._pursuits.errand(agent))
         self._give_back()
         return self.answer(agent)
@@ -161,8 +170,9 @@ class Dispatch:
     def before_tick(self, conduct: Conduct) -> None:
         """A tick begins: agents head for their next waypoints, follow others, exchange slots, and get places back."""
         agents, tick = self._state.agents, self._state.tick
-        for errand in self._pursuits.errands():
-            self._send(errand)
+        if self._pursuits.followers:
+            for errand in self._pursuits.errands():
+                self._send(errand)
         if self._commander.has_orders:
             for agent in self._commander.advance():
                 self._liaison.tell(self._liaison.planner.agent_retasked, agent)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from wend.errors import UnknownNameError
+from wend.kernel.arrays import allocate, int32
 from wend.maps.grid import Grid
-from wend.world.conduct import KINDS, AgentEvent, Sent
+from wend.world.conduct import KINDS, AgentEvent
 
 SETTLED = "settled"
 EVENT_KINDS = (*KINDS, SETTLED)
@@ -18,11 +18,26 @@ EVENT_KINDS = (*KINDS, SETTLED)
 Listener = Callable[[AgentEvent], Any]
 
 
+class News(NamedTuple):
+    """What happened to agents in a tick, not yet put into words: few programs ask for it in every tick."""
+
+    tick: int
+    told: Annotated[np.ndarray, int32("told", 4)]       # what `conduct.look` saw, with handles
+    settled: dict[int, list[int]]                       # by shared place: the agents that have all settled there
+
+
+NO_NEWS = allocate(News, {"tick": 0, "settled": {}}, told=0)
+
+
 class Listeners:
     """Who wants to know of what. A copy of a world has none: they belong to the program that asked."""
 
     def __init__(self) -> None:
         self._listeners: dict[str, list[Listener]] = {kind: [] for kind in EVENT_KINDS}
+
+    def __bool__(self) -> bool:
+        """Whether anyone wants to know of anything."""
+        return any(self._listeners.values())
 
     def of(self, kind: str) -> list[Listener]:
         """Those who want to know of a kind of event."""
@@ -40,12 +55,15 @@ class Listeners:
         return Listeners, ()
 
 
-def events_of(tick: int, grid: Grid, cells: NDArray[np.int32], sent: Sent, news: NDArray[np.uint8]) -> list[AgentEvent]:
-    """What `conduct.look` has seen, one event for each agent and kind."""
+def events_of(news: News, grid: Grid) -> list[AgentEvent]:
+    """The news of a tick, one event for each agent and kind, then one for each place where all have settled."""
+    tick, told, settled = news
     found = []
-    for agent in np.flatnonzero(news).tolist():
+    for agent, kinds, cell, asked in told.tolist():
         for k, kind in enumerate(KINDS):
-            if news[agent] >> k & 1:
-                where = sent.asked if kind in ("unreachable", "reachable") else cells
-                found.append(AgentEvent(tick, kind, (agent,), grid.xy(int(where[agent]))))
+            if kinds >> k & 1:
+                where = asked if kind in ("unreachable", "reachable") else cell
+                found.append(AgentEvent(tick, kind, (agent,), grid.xy(where)))
+    for place, members in settled.items():
+        found.append(AgentEvent(tick, SETTLED, tuple(members), grid.xy(place)))
     return found

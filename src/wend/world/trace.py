@@ -12,8 +12,9 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -137,6 +138,11 @@ class Trace:
         how = "".join(f", {self.meta[key]}" for key in ("algorithm", "stopped_by") if key in self.meta)
         return f"<Trace of {self.agents} agents over {self.ticks} ticks{how}, on {self.grid}>"
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the replay page. The viewer is a later room, so it is named and not imported."""
+        shown: str = import_module("wend.viewer.notebook").framed(self)
+        return shown
+
     def wait(self, agent: int, tick: int) -> Wait | None:
         """Why an agent waited in the tick that followed so many ticks; None if it did not wait, or no reason is known.
 
@@ -187,6 +193,16 @@ class Trace:
 
     def save(self, path: str | Path) -> None:
         """Write the trace; an older file of that name is replaced only when the new one is whole."""
+        with replacing(path) as file:
+            self._write(file)
+
+    def to_bytes(self) -> bytes:
+        """What `save` writes, as bytes."""
+        buffer = io.BytesIO()
+        self._write(buffer)
+        return buffer.getvalue()
+
+    def _write(self, file: BinaryIO) -> None:
         header = {
             "format": FORMAT,
             "version": f"{MAJOR}.{MINOR}",
@@ -204,7 +220,7 @@ class Trace:
             for e in self.events
         )
         entries = {
-            "header.json": to_json(header, indent=1).encode(),
+            "header.json": to_json(header, indent=1, default=str).encode(),
             "map.txt": self.grid.to_text().encode("ascii"),
             "moves.bin": np.ascontiguousarray(self.moves, dtype=np.uint8).tobytes(),
             "events.jsonl": "".join(line + "\n" for line in lines).encode(),
@@ -214,7 +230,7 @@ class Trace:
         if len(self.waits):
             entries["waits.bin"] = self.waits.astype("<i4").tobytes()
             entries["reasons.json"] = to_json(self.reasons).encode()
-        with replacing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
             for name, data in entries.items():      # a fixed date: equal runs, equal bytes
                 archive.writestr(zipfile.ZipInfo(name, _DATE), data, _method(name, data))
 

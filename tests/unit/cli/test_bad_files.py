@@ -18,6 +18,7 @@ READERS = {
     "check": ("check", "FILE"),
     "export": ("export", "FILE", "--format", "lacam", "--out", "out"),
     "replay": ("replay", "FILE", "--html", "out"),
+    "view": ("view", "FILE"),
     "bench": ("bench", "FILE.toml"),
     "report": ("report", "FILE.toml"),
     "add": ("data", "add", "FILE.zip"),

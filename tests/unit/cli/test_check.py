@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import re
+
 from wend import Trace, World, mapgen
 
 
@@ -39,9 +42,10 @@ def test_a_foreign_plan_is_replayed_with_what_is_wrong(wend, tmp_path) -> None:
     (tmp_path / "plan.txt").write_text(SWAP)
     answer = wend("replay", "plan.txt", "--map", "a.map", "--html", "page.html")
     assert (answer.code, "1 violations, marked on the page" in answer.err) == (0, True)
-    page = (tmp_path / "page.html").read_text()
-    assert '"violations":["tick 1: swap of agent 0 and 1 at (1, 0)"]' in page
-    assert '"ticks":2' in page
+    carried = re.search(r'id="data">([^<]*)<', (tmp_path / "page.html").read_text())[1]
+    (tmp_path / "carried.wend").write_bytes(base64.b64decode(carried))
+    trace = Trace.load(tmp_path / "carried.wend")
+    assert (trace.ticks, trace.meta["violations"]) == (2, ["tick 1: swap of agent 0 and 1 at (1, 0)"])
     assert "name it with --map" in wend("replay", "plan.txt", "--html", "page.html").err
     (tmp_path / "plan.txt").write_text("Agent 0: (0,0)->(0,1)->(0,3)->\n")
     answer = wend("replay", "plan.txt", "--map", "a.map", "--html", "page.html")

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -68,7 +69,26 @@ def test_replay_and_exports_are_written(wend, tmp_path) -> None:
     for format in ("lacam", "eecbs", "yaml", "tracker"):
         answer = wend("export", "run.wend", "--format", format, "--out", f"run.{format}", "--json")
         assert answer.json["bytes"] == (tmp_path / f"run.{format}").stat().st_size > 0
-    assert "Known: lacam, eecbs, yaml, tracker" in wend("export", "run.wend", "--format", "pdf", "--out", "x").err
+    assert "--speed is for films" in wend("export", "run.wend", "--format", "yaml", "--out", "x", "--speed", 3).err
+    unknown = wend("export", "run.wend", "--format", "pdf", "--out", "x")
+    assert "Known: lacam, eecbs, yaml, tracker, gif, webm" in unknown.err
+
+
+def test_view_opens_the_page_of_a_run_or_the_one_to_drop_runs_on(wend, tmp_path, monkeypatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setenv("DISPLAY", ":0")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("webbrowser.open", lambda url: opened.append(url) or True)
+    wend("solve", "open:", "--agents", 5, "--out", "run.wend", "--json")
+    with_run, without = Path(wend("view", "run.wend").out.strip()), Path(wend("view", "--json").json["file"])
+    assert opened == [with_run.as_uri(), without.as_uri()]
+    assert tmp_path in with_run.parents
+    assert with_run.stat().st_size > without.stat().st_size
+    monkeypatch.setattr("webbrowser.open", lambda _: False)
+    answer = wend("view", "run.wend", "--json")
+    assert not answer.json["opened"]
+    assert "no browser" in answer.err
+    assert wend("view", "nowhere.wend").code == 2
 
 
 def test_maps_and_data(wend) -> None:

@@ -54,6 +54,16 @@ def test_each_curve_has_its_error_bars_and_its_own_look(tmp_path) -> None:
     assert svg.count("stroke-dasharray") >= 13      # all lie on one another: each has a part of every line
 
 
+def test_a_heat_figure_has_a_square_with_its_number_for_each_place(tmp_path) -> None:
+    heights = {10: 0.125, 20: 0.25, 30: 0.5}
+    figure = figure_of(tmp_path, lambda job: {"reached_rate": heights[job["agents"]]}, heat=True)
+    svg = draw_for_page(figure)
+    for text, count in (("12.5", 2), ("25", 2), ("50", 2), ("curve 0", 1), ("curve 1", 1), ("30", 1)):
+        assert svg.count(f">{text}</text>") == count
+    assert "#440154" in svg     # the least and the most have the ends of the scale
+    assert "#fde725" in svg
+
+
 def test_curves_apart_are_whole_lines(tmp_path) -> None:
     figure = figure_of(tmp_path, lambda job: {"reached_rate": 0.2 + 0.6 * job["parameters"]["noise"]})
     assert "stroke-dasharray" not in draw_for_page(figure)

@@ -50,7 +50,7 @@ def busy_world(planner: Planner | str = "lra") -> World:
 
 def seen(world: World) -> tuple[Any, ...]:
     """All that can be seen of a world."""
-    agents = [agent for agent in range(world.agents) if world.state.agents.cell[agent] >= 0]
+    agents = world.living().tolist()
     return (
         world.state_hash(), world.grid.to_text(), world.grid.component.tolist(), world.ticks, world.expansions,
         [array.tolist() for array in world.state.agents], world.state.occupant.tolist(),
@@ -376,11 +376,10 @@ def check_whole(world: World) -> None:
     trace = world.trace()
     assert judge_trace(trace) == []
     assert trace.ticks == world.ticks
-    here = world.state.agents.cell
-    there = np.flatnonzero(here >= 0)
-    assert trace.positions()[-1][there].tolist() == here[there].tolist()
+    here, there = world.state.agents.cell, [world.index_of(agent) for agent in world.living().tolist()]
+    assert trace.positions()[-1][world.living()].tolist() == here[there].tolist()
     occupied = np.flatnonzero(world.state.occupant >= 0)
-    assert dict(zip(here[there].tolist(), there.tolist(), strict=True)) == dict(
+    assert dict(zip(here[there].tolist(), there, strict=True)) == dict(
         zip(occupied.tolist(), world.state.occupant[occupied].tolist(), strict=True)
     )
 

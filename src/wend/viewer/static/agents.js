@@ -1,8 +1,8 @@
 // The layer of the agents: their bodies, goals and ids, and the marks of those that are pointed out.
 
-import { arrow, diamond, disc, ring, square } from "./canvas.js";
+import { arrow, diamond, disc, ring, square, triangle } from "./canvas.js";
 import { clamp } from "./geometry.js";
-import { GONE, MOVING, NO_AGENT, WAITING } from "./moves.js";
+import { FOLLOWS, GONE, MOVING, NO_AGENT, PINNED, UNCONTROLLED, WAITING } from "./moves.js";
 import { HUES } from "./palette.js";
 
 const SHAPES = [disc, ring, square]; // by state, so that colours are not all there is to tell them apart
@@ -69,6 +69,28 @@ export class AgentLayer {
     }
   }
 
+  /** Mark the agents that are special: a dot in those that are pinned, a triangle in those that follow another, a line
+   * around those that the program moves. */
+  drawSpecials() {
+    const { context, colours, radius } = this.stage;
+    const { flags } = this.scene;
+    if (radius < SMALLEST_SHAPE) return;
+    const [ground, sign, around] = [new Path2D(), new Path2D(), new Path2D()];
+    for (const agent of this.visible) {
+      const [x, y] = this.middleOf(agent);
+      if (flags[agent] & (PINNED | FOLLOWS)) disc(ground, x, y, radius * 0.62);
+      if (flags[agent] & PINNED) disc(sign, x, y, radius * 0.3);
+      if (flags[agent] & FOLLOWS) triangle(sign, x, y, radius * 0.5);
+      if (flags[agent] & UNCONTROLLED) disc(around, x, y, radius * 1.25);
+    }
+    context.fillStyle = colours.halo;
+    context.fill(ground);
+    context.fillStyle = context.strokeStyle = colours.outline;
+    context.fill(sign);
+    context.lineWidth = clamp(radius / 5, 1, 2.5);
+    context.stroke(around);
+  }
+
   drawGoals() {
     const { context, radius } = this.stage;
     const { state, goal } = this.scene;
@@ -81,7 +103,7 @@ export class AgentLayer {
     }
   }
 
-  /** Point an agent out: a ring around it, its goal, its waypoints, and a line that joins them. */
+  /** Point an agent out: a ring around it, its goal, its waypoints, a line that joins them, and one to its leader. */
   drawMark(agent) {
     const { stage, scene } = this;
     const { context } = stage;
@@ -102,6 +124,11 @@ export class AgentLayer {
     context.moveTo(x, y);
     for (const waypoint of waypoints) context.lineTo(...waypoint);
     context.lineTo(goalX, goalY);
+    const leader = scene.leader[agent];
+    if (leader !== NO_AGENT && scene.state[leader] !== GONE) {
+      context.moveTo(x, y);
+      context.lineTo(...this.middleOf(leader));
+    }
     context.lineWidth = 1.5;
     context.stroke();
     context.setLineDash([]);

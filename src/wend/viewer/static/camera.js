@@ -3,6 +3,7 @@
 import { clamp } from "./geometry.js";
 
 const LARGEST_CELL = 96; // pixels; closer there is nothing more to see
+const NEAR_CELL = 24; // pixels; large enough to see what one agent does
 const MARGIN = 24; // pixels; left free around the map by "fit", both sides together
 
 export class Camera {
@@ -47,6 +48,12 @@ export class Camera {
     this.fitted = false;
     this.x = clamp(x, 0, this.mapWidth);
     this.y = clamp(y, 0, this.mapHeight);
+  }
+
+  /** Look at a place from near enough to see what happens there. */
+  approach(x, y) {
+    this.scale = Math.max(this.scale, NEAR_CELL);
+    this.centreOn(x, y);
   }
 
   panBy(pixelsX, pixelsY) {

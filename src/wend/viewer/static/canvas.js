@@ -36,6 +36,14 @@ export function diamond(path, x, y, radius) {
   path.closePath();
 }
 
+/** A triangle that points up. */
+export function triangle(path, x, y, radius) {
+  path.moveTo(x, y - radius);
+  path.lineTo(x + radius * 0.87, y + radius / 2);
+  path.lineTo(x - radius * 0.87, y + radius / 2);
+  path.closePath();
+}
+
 /** A line from one place to `gap` pixels before another, with a head of so many pixels at its end. */
 export function arrow(path, x0, y0, x1, y1, gap, head) {
   const angle = Math.atan2(y1 - y0, x1 - x0);

@@ -2,10 +2,8 @@
 
 import { byId, element, fillPairs } from "./page.js";
 
-const LISTED_VIOLATIONS = 200; // the first ones tell what went wrong
-
-/** Show them; `jump(tick)` is called where a violation is clicked. */
-export function showDetails(recording, jump) {
+/** Show them; `showViolations()` is called where their number is clicked. */
+export function showDetails(recording, showViolations) {
   const { meta, violations } = recording;
   const title = [meta.algorithm, meta.map].filter(Boolean).join(" on ") || "Replay";
   byId("title").textContent = title;
@@ -16,36 +14,25 @@ export function showDetails(recording, jump) {
     ["agents", recording.agents],
     ["ticks", recording.ticks],
   ];
-  const facts = [
-    ...size,
-    ["seed", meta.seed],
-    ["stopped by", meta.stopped_by],
-    ["violations", violations.length || undefined],
-  ].filter(([, value]) => value !== undefined);
-  byId("facts").replaceChildren(...facts.map(([name, value]) => fact(name, String(value))));
+  const facts = [...size, ["seed", meta.seed], ["stopped by", meta.stopped_by]];
+  const known = facts.filter(([, value]) => value !== undefined).map(([name, value]) => fact(name, String(value)));
+  if (violations.length > 0) known.push(violationsFact(violations.length, showViolations));
+  byId("facts").replaceChildren(...known);
   fillPairs(byId("meta"), [...size, ...Object.entries(meta)]);
-  const listed = violations.slice(0, LISTED_VIOLATIONS);
-  if (listed.length < violations.length) listed.push(`and ${violations.length - listed.length} more`);
-  byId("violations").hidden = violations.length === 0;
-  byId("violation-list").replaceChildren(...listed.map((text) => violationItem(text, jump)));
 }
 
 function fact(name, value) {
   const made = element("div", element("dt", name), element("dd", value));
   made.title = value;
-  const bad = name === "violations" || (name === "stopped by" && value !== "done");
-  made.classList.toggle("warning", bad);
+  made.classList.toggle("warning", name === "stopped by" && value !== "done");
   return made;
 }
 
-/** A violation; one that names its tick is a button that leads there. */
-function violationItem(text, jump) {
-  const tick = /^tick (\d+)/.exec(text)?.[1];
-  if (tick === undefined) return element("li", text);
-  const button = element("button", text);
-  button.addEventListener("click", () => {
-    byId("details").hidePopover();
-    jump(Number(tick));
-  });
-  return element("li", button);
+function violationsFact(count, showViolations) {
+  const button = element("button", count);
+  button.type = "button";
+  button.addEventListener("click", showViolations);
+  const made = element("div", element("dt", "violations"), element("dd", button));
+  made.classList.add("warning");
+  return made;
 }

@@ -1,8 +1,8 @@
 // A graph: curves over the ticks, each as shares of its height.
 //
-// A curve is { colour, at, area, peaks }: `colour` picks one of the page's colours; `at` gives a share from 0 to 1 by
-// tick, or NaN where there is none; `area` fills the space below it; `peaks` shows the largest where several ticks share
-// a pixel, and not the one in the middle.
+// A curve is { colour, at, area, peaks, dash }: `colour` picks one of the page's colours; `at` gives a share from 0 to 1
+// by tick, or NaN where there is none; `area` fills the space below it; `peaks` shows the largest where several ticks
+// share a pixel, and not the one in the middle; `dash` is the pattern of a broken line.
 
 import { prepareCanvas } from "./canvas.js";
 import { readColours } from "./palette.js";
@@ -26,7 +26,7 @@ export class Graph {
   }
 
   /** A line from left to right, one point per pixel where there is one. */
-  drawCurve(context, width, height, { at, area, peaks }, colour) {
+  drawCurve(context, width, height, { at, area, peaks, dash = [] }, colour) {
     const step = this.ticks / Math.max(width, 1);
     context.beginPath();
     for (let x = 0; x <= width; x += 1) {
@@ -38,6 +38,7 @@ export class Graph {
     }
     context.strokeStyle = colour;
     context.lineWidth = area ? 1.5 : 1.25;
+    context.setLineDash(dash);
     context.stroke();
     if (!area) return;
     context.lineTo(width, height);

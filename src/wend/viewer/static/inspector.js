@@ -1,7 +1,7 @@
 // The inspector: a card about the selected agent, and a tooltip about the one under the pointer.
 
 import { clamp } from "./geometry.js";
-import { GONE, NO_AGENT, STATE_NAMES } from "./moves.js";
+import { FOLLOWS, GONE, NO_AGENT, PINNED, STATE_NAMES, UNCONTROLLED } from "./moves.js";
 import { byId, counted, element, fillPairs, placeName } from "./page.js";
 
 const LISTED_WAITS = 4;
@@ -33,11 +33,22 @@ export class Inspector {
       ...(state === GONE ? [] : [["Cell", placeName(scene.cell[agent], scene.width)]]),
       ["Goal", placeName(scene.goal[agent], scene.width)],
       ["Waited", counted(scene.waited(agent), "tick")],
+      ...this.specials(agent),
       ...this.reasons(agent),
     ]);
     const small = element("p", note);
     small.className = "note";
     box.replaceChildren(element("h2", `Agent ${agent}`), list, ...(note ? [small] : []));
+  }
+
+  /** What is special about an agent. */
+  specials(agent) {
+    const [flags, leader] = [this.scene.flags[agent], this.scene.leader[agent]];
+    return [
+      ...(flags & FOLLOWS ? [["Follows", `agent ${leader}`]] : []),
+      ...(flags & PINNED ? [["Pinned", "no other may push it"]] : []),
+      ...(flags & UNCONTROLLED ? [["Moved by", "the program"]] : []),
+    ];
   }
 
   /** Whom an agent waits for, and why, as far as the run says. */

@@ -4,6 +4,7 @@
 //   width, height          of the map, in cells
 //   cell, goal, state      [agents] where each agent is (NO_CELL if it is not on the map), wants to be, what it does
 //   x, y                   [agents] the middle of each agent, in cells; between two cells while it moves
+//   flags, leader          [agents] what is special about each (see moves.js), whom it follows or NO_AGENT
 //   blocked, wasBlocked    [cells] 1 where a wall is now, and where one was at the start
 //   waypoints(agent)       the cells through which its group's route still leads it
 //   waited(agent)          for how many ticks it has stood still away from its goal
@@ -63,6 +64,10 @@ export class Moment {
     this.blocked = recording.blocked.slice();
     this.wasBlocked = recording.blocked;
     this.orders = new Changes(this.goal, recording.orders);
+    this.flags = new Uint8Array(agents);
+    this.leader = new Int32Array(agents).fill(NO_AGENT);
+    this.flagging = new Changes(this.flags, recording.flags);
+    this.following = new Changes(this.leader, recording.leaders);
     this.edits = new Changes(this.blocked, recording.edits);
     this.put = new Map(); // tick -> agents that appear, or are put elsewhere, and their cells
     const appear = added.map(([tick, cell], agent) => [tick, agent, cell]);
@@ -78,6 +83,8 @@ export class Moment {
     if (tick < this.tick || tick - this.tick > CHECKPOINT_TICKS) this.load(Math.floor(tick / CHECKPOINT_TICKS));
     while (this.tick < tick) this.step();
     this.orders.seek(tick);
+    this.flagging.seek(tick);
+    this.following.seek(tick);
     this.place(fraction);
     return this.edits.seek(tick);
   }

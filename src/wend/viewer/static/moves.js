@@ -19,3 +19,8 @@ export function stateOf(cell, goal, code) {
   if (cell === goal) return HOME;
   return code === WAIT || code === ABSENT ? WAITING : MOVING;
 }
+
+// What is special about an agent: flags that can be added up.
+export const FOLLOWS = 1; // it follows another agent
+export const PINNED = 2; // no other may push it
+export const UNCONTROLLED = 4; // the program moves it, not the planner

@@ -20,3 +20,4 @@ export function fillPairs(list, pairs) {
 export const counted = (count, what) => `${count} ${what}${count === 1 ? "" : "s"}`;
 export const spreadName = (spread) => (Number.isFinite(spread) ? spread.toFixed(1) : "–");
 export const placeName = (cell, width) => `(${columnOf(cell, width)}, ${rowOf(cell, width)})`;
+export const numberName = (number) => (number >= 100 ? Math.round(number).toLocaleString("en") : number.toPrecision(3));

@@ -12,7 +12,14 @@ export function readColours() {
     states: [colour("moving"), colour("waiting"), colour("home")],
     hues: Array.from({ length: HUES }, (_, i) => hue(i)),
     spread: colour("spread"),
+    planning: colour("curve-4"),
+    expansions: colour("curve-8"),
     bad: colour("bad"),
+    accent: colour("accent"),
+    units: ["moving", "waiting", "home", "bad", "line", "spread", "warning"].map(colour), // by state of a live unit
+    curves: [colour("curve-1"), colour("curve-2")], // of two panes
+    warm: colour("warm"),
+    hot: colour("hot"),
     grid: colour("grid"),
     line: colour("line"),
     outline: colour("outline"),

@@ -1,9 +1,15 @@
 // The pointer on the stage: the wheel and two fingers zoom, a drag moves the map, a click is a click.
 //
 // Its host has a property `following`, whether the camera follows an agent, and these methods, which the pointer calls:
-// clicked(), doubleClicked(), grabbed() while the map is dragged, schedule() when there is something new to draw.
+// clicked(event), doubleClicked(), grabbed() while the map is dragged, schedule() when there is something new to draw.
+// A host may also have
+//   stroke(event)        what a drag that begins here does instead of moving the map: an object with the methods
+//                        move(place), end(place) and cancel(); or null
+//   clickedAside(place)  a click with another button, or a long press; a drag with another button moves the map
 
 const CLICK_REACH = 4; // pixels; a click with an unsteady hand is still a click
+const FINGER_REACH = 10;
+const LONG_PRESS_MS = 550;
 
 export class Pointer {
   constructor(canvas, camera, host) {
@@ -24,6 +30,7 @@ export class Pointer {
     canvas.addEventListener("pointercancel", (event) => this.lift(event));
     canvas.addEventListener("pointerleave", () => this.leave());
     canvas.addEventListener("dblclick", () => this.host.doubleClicked());
+    if (this.host.clickedAside) canvas.addEventListener("contextmenu", (event) => event.preventDefault());
   }
 
   /** Where it points at something: nowhere if it is not on the stage, or drags. */
@@ -46,11 +53,25 @@ export class Pointer {
   }
 
   press(event) {
-    if (event.button !== 0) return;
+    const isAside = event.button !== 0;
+    if (isAside && !this.host.clickedAside) return;
     this.canvas.setPointerCapture(event.pointerId);
     this.place = [event.offsetX, event.offsetY];
     this.pressed.set(event.pointerId, this.place);
-    this.drag = { from: this.place, moved: this.pressed.size > 1 }; // two fingers never click
+    this.endStroke("cancel"); // of the first of two fingers
+    const isTouch = event.pointerType === "touch";
+    const hasMoved = this.pressed.size > 1; // two fingers never click
+    this.drag = { from: this.place, moved: hasMoved, isAside, reach: isTouch ? FINGER_REACH : CLICK_REACH };
+    if (hasMoved || isAside) return;
+    this.drag.stroke = this.host.stroke?.(event);
+    if (isTouch && this.host.clickedAside) this.drag.timer = setTimeout(() => this.pressLong(), LONG_PRESS_MS);
+  }
+
+  pressLong() {
+    if (this.drag.moved) return;
+    this.drag.moved = true; // what follows is no click
+    this.endStroke("cancel");
+    this.host.clickedAside(this.place);
   }
 
   move(event) {
@@ -73,15 +94,23 @@ export class Pointer {
   dragBy(x, y) {
     const [fromX, fromY] = this.drag.from;
     const [nowX, nowY] = this.place;
-    if (!this.drag.moved && Math.hypot(nowX - fromX, nowY - fromY) < CLICK_REACH) return;
+    if (!this.drag.moved && Math.hypot(nowX - fromX, nowY - fromY) < this.drag.reach) return;
     this.drag.moved = true;
+    clearTimeout(this.drag.timer);
+    if (this.drag.stroke) {
+      this.drag.stroke.move(this.place);
+      return;
+    }
     this.host.grabbed();
     this.canvas.classList.add("dragging");
     this.camera.panBy(x, y);
   }
 
   release(event) {
-    if (this.drag && !this.drag.moved) this.host.clicked();
+    const { drag } = this;
+    if (drag?.moved) this.endStroke("end");
+    else if (drag?.isAside) this.host.clickedAside(this.place);
+    else if (drag) this.host.clicked(event);
     this.lift(event);
   }
 
@@ -91,7 +120,15 @@ export class Pointer {
     if (this.pressed.size === 0) this.endDrag();
   }
 
+  /** Bring a stroke to its "end", or "cancel" it. */
+  endStroke(how) {
+    clearTimeout(this.drag?.timer);
+    this.drag?.stroke?.[how](this.place);
+    if (this.drag) this.drag.stroke = null;
+  }
+
   endDrag() {
+    this.endStroke("cancel");
     this.drag = null;
     this.canvas.classList.remove("dragging");
     this.host.schedule();

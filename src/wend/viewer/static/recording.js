@@ -1,32 +1,16 @@
-// The whole run, as the page carries it; replay.py describes the format.
+// The whole run: a trace (see trace.js), laid out by agents and by ticks for what the page shows.
 //
 // "At tick t" means after t ticks, with all orders and map edits given by then. An agent's move number t leads from
 // tick t to tick t + 1.
 
 import { clamp, columnOf, rowOf } from "./geometry.js";
-import { ABSENT, DX, DY, HOME, MOVING, NO_CELL, WAIT, WAITING, stateOf } from "./moves.js";
+import {
+  ABSENT, DX, DY, FOLLOWS, HOME, MOVING, NO_AGENT, NO_CELL, PINNED, UNCONTROLLED, WAIT, WAITING, stateOf,
+} from "./moves.js";
+import { spreadOf } from "./spread.js";
 
 export const CHECKPOINT_TICKS = 64; // a jump replays at most this many ticks
 const WAYPOINT_REACH = 3; // cells; an agent that was this near has passed a waypoint
-
-/** Undo base64 and deflate. */
-async function unpack(text) {
-  const packed = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return new Response(stream).arrayBuffer();
-}
-
-/** One number per bit, highest bit of each byte first. */
-function unpackBits(buffer, count) {
-  const bytes = new Uint8Array(buffer);
-  return Int32Array.from({ length: count }, (_, i) => (bytes[i >> 3] >> (7 - (i & 7))) & 1);
-}
-
-/** Rows of `columns` numbers each, as arrays. */
-function rows(buffer, columns) {
-  const flat = new Int32Array(buffer);
-  return Array.from({ length: flat.length / columns }, (_, i) => flat.subarray(i * columns, (i + 1) * columns));
-}
 
 /** The agents that violations name, by tick: `tick 3: swap of agent 0 and 1 at (2, 5)`. */
 export function accusedIn(violations) {
@@ -40,46 +24,87 @@ export function accusedIn(violations) {
   return accused;
 }
 
+/** What happened to each agent: rows, by agent. The agent is the second number of a row. */
+function byAgent(agents, rows) {
+  const of = Array.from({ length: agents }, () => []);
+  for (const row of rows) of[row[1]].push(row);
+  return of;
+}
+
+/** The waypoints of the routes, -1 where a route has none. Of an agent's routes of one tick only the last counts. */
+function routeRows(events, cellOf) {
+  const last = new Map(events.filter(({ kind }) => kind === "routed").map((e) => [`${e.tick} ${e.agent}`, e]));
+  return [...last.values()].flatMap(({ tick, agent, waypoints }) =>
+    waypoints.length > 0 ? waypoints.map((point) => [tick, agent, cellOf(point)]) : [[tick, agent, -1]],
+  );
+}
+
+/** The flags of the agents, and whom they follow, as they change: rows of tick, agent, value. */
+function flagRows(events, agents) {
+  const now = new Uint8Array(agents);
+  const [flags, leaders] = [[], []];
+  const set = (agent, flag, on) => (now[agent] = on ? now[agent] | flag : now[agent] & ~flag);
+  for (const event of events) {
+    const { tick, kind, agent } = event;
+    if (kind === "added") set(agent, UNCONTROLLED, event.controlled === false);
+    if (kind === "added" || kind === "pinned") set(agent, PINNED, event.pinned === true);
+    if (kind === "followed") {
+      set(agent, FOLLOWS, event.other !== null);
+      leaders.push([tick, agent, event.other ?? NO_AGENT]);
+    }
+    if (["added", "pinned", "followed"].includes(kind)) flags.push([tick, agent, now[agent]]);
+  }
+  return { flags, leaders };
+}
+
+const textOf = (value) => (typeof value === "string" ? value : JSON.stringify(value));
+
 export class Recording {
-  static async read(text) {
-    const data = JSON.parse(text);
-    const names = ["blocked", "moves", "added", "jumps", "orders", "routes", "edits", "spread", "waits"];
-    const buffers = await Promise.all(names.map((name) => unpack(data[name])));
-    return new Recording(data, Object.fromEntries(names.map((name, i) => [name, buffers[i]])));
+  constructor(trace) {
+    const { width, height, ticks, agents, meta } = trace;
+    this.width = width;
+    this.height = height;
+    this.ticks = ticks;
+    this.agents = agents;
+    this.moves = trace.moves; // [ticks, agents] codes
+    this.offset = DX.map((dx, code) => DY[code] * width + dx);
+    this.blocked = Int32Array.from(trace.blocked); // [cells] 1 where a wall is, at the start
+    this.planMs = trace.planMs; // [ticks]
+    this.expansions = Float64Array.from(trace.expansions, Number); // [ticks]
+    this.reasons = trace.reasons; // [] if the run does not say why agents waited
+    this.violations = Array.isArray(meta.violations) ? meta.violations.map(textOf) : [];
+    this.accused = accusedIn(this.violations); // tick -> agents whose move in that tick is illegal
+    const shown = ([name, value]) => value !== null && !(name === "violations" && Array.isArray(value));
+    this.meta = Object.fromEntries(Object.entries(meta).filter(shown).map(([name, value]) => [name, textOf(value)]));
+    this.readEvents(trace.events);
+    const waits = Array.from({ length: trace.waits.length / 4 }, (_, i) => trace.waits.subarray(4 * i, 4 * i + 4));
+    this.waitsOf = byAgent(agents, waits); // tick, agent, waits for, reason
+    this.spread = spreadOf(this); // [ticks + 1] of the group ordered last; NaN: none; or []
+    this.spreadPeak = this.spread.reduce((peak, spread) => (spread > peak ? spread : peak), 0);
   }
 
-  constructor(data, buffers) {
-    this.width = data.width;
-    this.height = data.height;
-    this.ticks = data.ticks;
-    this.agents = data.agents;
-    this.meta = data.meta;
-    this.violations = data.violations;
-    this.accused = accusedIn(data.violations); // tick -> agents whose move in that tick is illegal
-    this.blocked = unpackBits(buffers.blocked, this.width * this.height); // [cells] 1 where a wall is, at the start
-    this.moves = new Uint8Array(buffers.moves); // [agents, ticks] codes
-    this.added = rows(buffers.added, 3); // [agents] tick, cell, goal
-    this.jumps = rows(buffers.jumps, 3); // tick, agent, cell; by tick
-    this.orders = rows(buffers.orders, 3); // tick, agent, goal; by tick
-    this.routes = rows(buffers.routes, 3); // tick, agent, waypoint, or -1 where there is none; by tick, in their order
-    this.edits = rows(buffers.edits, 3); // tick, cell, blocked; by tick
-    this.reasons = data.reasons; // [] if the run does not say why agents waited
-    this.spread = new Float32Array(buffers.spread); // [ticks + 1] of the group ordered last; NaN: none; or []
-    this.spreadPeak = this.spread.reduce((peak, spread) => (spread > peak ? spread : peak), 0);
-    this.offset = DX.map((dx, code) => DY[code] * this.width + dx);
-    this.jumpsOf = Array.from({ length: this.agents }, () => []);
-    for (const jump of this.jumps) this.jumpsOf[jump[1]].push(jump);
-    this.ordersOf = Array.from({ length: this.agents }, () => []);
-    for (const order of this.orders) this.ordersOf[order[1]].push(order);
-    this.routesOf = Array.from({ length: this.agents }, () => []);
-    for (const waypoint of this.routes) this.routesOf[waypoint[1]].push(waypoint);
-    this.waitsOf = Array.from({ length: this.agents }, () => []);
-    for (const wait of rows(buffers.waits, 4)) this.waitsOf[wait[1]].push(wait); // tick, agent, waits for, reason
+  readEvents(given) {
+    const cellOf = ([x, y]) => y * this.width + x;
+    const events = [...given].sort((a, b) => a.tick - b.tick); // those of one tick stay in order
+    const of = (...kinds) => events.filter(({ kind }) => kinds.includes(kind));
+    this.events = events;
+    this.groups = of("group");
+    this.added = []; // [agents] tick, cell, goal
+    for (const { tick, agent, at, goal } of of("added")) this.added[agent] = [tick, cellOf(at), cellOf(goal)];
+    this.jumps = of("teleported").map(({ tick, agent, to }) => [tick, agent, cellOf(to)]);
+    this.orders = of("ordered").map(({ tick, agent, goal }) => [tick, agent, cellOf(goal)]);
+    this.edits = of("blocked", "unblocked").flatMap(({ tick, kind, cells }) =>
+      cells.map((point) => [tick, cellOf(point), kind === "blocked" ? 1 : 0]),
+    );
+    Object.assign(this, flagRows(events, this.agents)); // flags and leaders: tick, agent, what is so from then on
+    this.jumpsOf = byAgent(this.agents, this.jumps);
+    this.ordersOf = byAgent(this.agents, this.orders);
+    this.routesOf = byAgent(this.agents, routeRows(events, cellOf)); // tick, agent, waypoint or -1
   }
 
   /** The move that an agent makes at a tick; at the last tick, the one that led there. */
   code(agent, tick) {
-    return this.ticks === 0 ? WAIT : this.moves[agent * this.ticks + Math.min(tick, this.ticks - 1)];
+    return this.ticks === 0 ? WAIT : this.moves[Math.min(tick, this.ticks - 1) * this.agents + agent];
   }
 
   /** Call visit(tick, cell, goal, code) for every tick up to `last` at which the agent is on the map. */

@@ -1,9 +1,11 @@
-// The timeline: the slider and the graph below it show the tick, and lead to any other.
+// The timeline: the slider and the graphs below it show the tick, and lead to any other.
 
 import { clamp } from "./geometry.js";
 import { Graph } from "./graph.js";
 import { HOME, MOVING } from "./moves.js";
 import { byId } from "./page.js";
+
+const DECADES = 3; // that the graph of costs shows: each is a third of its height, and ten times the one below
 
 /** The shares of agents at their goal and moving, and the spread of a group as a share of its peak. */
 function progressCurves({ spread, spreadPeak }, { counts, present }) {
@@ -15,31 +17,48 @@ function progressCurves({ spread, spreadPeak }, { counts, present }) {
   ];
 }
 
-export class Timeline {
-  constructor(recording, survey, player) {
-    this.player = player;
-    const edited = recording.edits.map(([tick]) => tick);
-    this.graph = new Graph(byId("graph"), recording.ticks, progressCurves(recording, survey), edited);
-  }
+/** What planning the tick that led to each tick cost, on a logarithmic scale up to the peak. */
+function costCurves({ planMs, expansions }) {
+  const curve = (costs, colour) => {
+    const peak = costs.reduce((most, cost) => Math.max(most, cost), 0);
+    const at = (tick) => (tick > 0 ? clamp(1 + Math.log10(costs[tick - 1] / peak) / DECADES, 0, 1) : NaN);
+    return { colour, at, peaks: true };
+  };
+  return [curve(expansions, (colours) => colours.expansions), curve(planMs, (colours) => colours.planning)];
+}
 
-  start() {
+export class Timeline {
+  /** `seek(tick)` is called where one is chosen. */
+  constructor(seek) {
     const [slider, frame] = [byId("slider"), byId("graph-frame")];
-    slider.max = this.player.ticks;
-    slider.addEventListener("input", () => this.player.seek(slider.valueAsNumber));
-    const seek = (event) => {
+    slider.addEventListener("input", () => seek(slider.valueAsNumber));
+    const seekAt = (event) => {
       const { left, width } = frame.getBoundingClientRect();
-      this.player.seek(Math.round(clamp((event.clientX - left) / width, 0, 1) * this.player.ticks));
+      seek(Math.round(clamp((event.clientX - left) / width, 0, 1) * slider.max));
     };
     frame.addEventListener("pointerdown", (event) => {
       frame.setPointerCapture(event.pointerId);
-      seek(event);
+      seekAt(event);
     });
-    frame.addEventListener("pointermove", (event) => frame.hasPointerCapture(event.pointerId) && seek(event));
+    frame.addEventListener("pointermove", (event) => frame.hasPointerCapture(event.pointerId) && seekAt(event));
+  }
+
+  load(recording, survey) {
+    const { ticks, edits } = recording;
+    const edited = edits.map(([tick]) => tick);
+    byId("slider").max = ticks;
+    this.graphs = [
+      new Graph(byId("graph"), ticks, progressCurves(recording, survey), edited),
+      new Graph(byId("cost-graph"), ticks, costCurves(recording)),
+    ];
+  }
+
+  draw() {
+    for (const graph of this.graphs) graph.draw();
   }
 
   /** Show where the player is. */
-  show() {
-    const { tick, time, ticks } = this.player;
+  show({ tick, time, ticks }) {
     byId("slider").value = tick;
     document.body.style.setProperty("--progress", `${(time / Math.max(ticks, 1)) * 100}%`);
   }
