@@ -62,7 +62,8 @@ class Sandbox:
         """Start a scene, and wait for its first frame. Tests that are about the menu use the menu."""
         self.page.evaluate(f"wendPlay.orders.send('speed', {{ ticks_per_second: {speed} }})")
         scene = self.get("wendPlay.scene.scene")
-        self.page.evaluate("(recipe) => wendPlay.begin({ ...wendPlay.recipe, versus: null, ...recipe })", recipe)
+        plain = {"parameters": {}, "versus": None, "versus_parameters": {}}
+        self.page.evaluate("(recipe) => wendPlay.begin({ ...wendPlay.recipe, ...recipe })", {**plain, **recipe})
         self.until(f"wendPlay.scene.scene !== {scene} && wendPlay.panes.every((pane) => pane.units.tick >= 0)")
 
     def rest(self) -> None:

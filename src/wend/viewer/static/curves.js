@@ -102,7 +102,7 @@ export class Curves {
 
   curvesOf({ of, states, peaks }, peak, pane) {
     return of.map((value, i) => ({
-      at: (tick) => value(this.rows[Math.min(tick, this.last)][pane]) / peak,
+      at: (tick) => value(this.rows[clamp(tick, 0, this.last)][pane]) / peak,
       colour: (colours) => (states ? colours.units[states[i]] : colours.curves[pane]),
       dash: states && pane > 0 ? [4, 3] : [],
       peaks,

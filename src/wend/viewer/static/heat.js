@@ -1,15 +1,15 @@
-// The heat over the map: what the planners can show, and the jam, which is worked out here.
+// The heat over the map: what the server can show of each pane, by the names that it gives.
 
 import { fillSelect } from "./fields.js";
-import { JamHeat } from "./jam.js";
 import { byId } from "./page.js";
+
+export const JAM_HEAT = "waiting"; // the overlay that every pane has: where units have stood of late
 
 export class HeatMenu {
   constructor(play) {
     this.play = play;
-    this.chosen = ""; // the name of an overlay, "jam", or nothing
-    this.offered = []; // by pane, the overlays that its planner can draw
-    this.jams = []; // by pane
+    this.chosen = ""; // the name of an overlay, or nothing
+    this.offered = []; // by pane, the overlays that can be drawn of it
     this.asked = []; // by pane, the name of the overlay that the server sends
   }
 
@@ -22,19 +22,16 @@ export class HeatMenu {
     this.offered = panes;
     this.asked = [];
     const all = new Map(panes.flat().map((overlay) => [overlay.name, overlay]));
-    const words = ({ name, of_agent: ofAgent }) => (ofAgent ? `${name} of the unit` : name);
-    const named = [...all.values()].map((overlay) => [overlay.name, words(overlay).replaceAll("_", " ")]);
-    const isThere = this.chosen === "jam" || all.has(this.chosen);
-    fillSelect(byId("heat"), [["", "none"], ["jam", "where units stand"], ...named]);
-    if (this.chosen) this.choose(isThere ? this.chosen : "");
+    const words = ({ name, of_agent: ofAgent }) => (ofAgent ? `${name}, of the unit` : name).replaceAll("_", " ");
+    fillSelect(byId("heat"), [["", "none"], ...[...all.values()].map((overlay) => [overlay.name, words(overlay)])]);
+    if (this.chosen) this.choose(all.has(this.chosen) ? this.chosen : "");
   }
 
   choose(name) {
     this.chosen = name;
     byId("heat").value = name;
-    this.jams = [];
+    byId("heat").title = this.overlays(name)[0]?.about ?? "";
     for (const pane of this.play.panes) pane.setHeat(null);
-    if (name === "jam") for (const pane of this.play.panes) this.moved(pane);
     this.ask();
     this.play.schedule();
   }
@@ -45,33 +42,29 @@ export class HeatMenu {
     this.play.say(`Heat: ${byId("heat").selectedOptions[0].text}`);
   }
 
+  /** The overlays of this name, of one pane or both. */
+  overlays(name) {
+    return this.offered.flat().filter((overlay) => overlay.name === name);
+  }
+
   /** Ask the server for the overlay, or for none. */
   ask() {
     const { panes, selection, orders } = this.play;
-    panes.forEach(({ number }) => {
+    for (const { number } of panes) {
       const overlay = this.offered[number]?.find(({ name }) => name === this.chosen);
       const agent = overlay?.of_agent ? (selection.first ?? null) : null;
       const name = overlay && (!overlay.of_agent || agent !== null) ? overlay.name : null;
       if (overlay && name === null) this.play.say("Select a unit to see what it knows.");
-      if (name === null && !this.asked[number]) return; // it sends none anyway
+      if (name === null && !this.asked[number]) continue; // it sends none anyway
       this.asked[number] = name;
       orders.send("overlay", { pane: number, name, agent });
-    });
+    }
   }
 
-  /** Another unit is selected: what an overlay shows of it is out of date. */
+  /** Another unit is selected: what an overlay shows of a unit is out of date. */
   selected() {
-    if (!this.offered.flat().some(({ name, of_agent: ofAgent }) => ofAgent && name === this.chosen)) return;
+    if (!this.overlays(this.chosen).some(({ of_agent: ofAgent }) => ofAgent)) return;
     for (const pane of this.play.panes) pane.setHeat(null);
     this.ask();
-  }
-
-  /** The units of a pane have moved. */
-  moved(pane) {
-    if (this.chosen !== "jam") return;
-    const { number, units, size } = pane;
-    this.jams[number] ??= new JamHeat(...size, units);
-    this.jams[number].add(units);
-    pane.setHeat(this.jams[number].bytes);
   }
 }

@@ -28,6 +28,7 @@ export class Link {
 
   send(message) {
     if (this.state !== "open" && message.type !== "hello") return false;
+    if (this.socket.readyState !== WebSocket.OPEN) return false; // it closes, and has not said so yet
     this.socket.send(JSON.stringify(message));
     return true;
   }
@@ -41,6 +42,7 @@ export class Link {
 
   /** Connect now, whatever was waited for. */
   connect() {
+    if (MACHINE[this.state].try === undefined) return; // it is being tried, or connected
     clearTimeout(this.timer);
     this.signal("try");
     const address = new URL(`live${location.search}`, location.href);

@@ -11,7 +11,7 @@ import { Curves, costOf } from "./curves.js";
 import { CELLS_FRAME, FULL_FRAME, MAP_FRAME, OVERLAY_FRAME } from "./frames.js";
 import { clamp } from "./geometry.js";
 import { Heads } from "./heads.js";
-import { HeatMenu } from "./heat.js";
+import { HeatMenu, JAM_HEAT } from "./heat.js";
 import { findJam } from "./jam.js";
 import { Link } from "./link.js";
 import { Marks } from "./marks.js";
@@ -80,6 +80,7 @@ class Play {
     new ResizeObserver(() => this.resize()).observe(byId("panes"));
     const scheme = window.matchMedia("(prefers-color-scheme: dark)");
     scheme.addEventListener("change", () => this.recolour());
+    if (window.matchMedia("(max-width: 720px)").matches) this.flip("curves"); // the map needs the room
     this.take("select");
     this.link.connect();
   }
@@ -220,7 +221,6 @@ class Play {
     if ([MAP_FRAME, CELLS_FRAME, OVERLAY_FRAME].includes(frame.kind)) return;
     if (frame.pane === 0) this.tempo.arrived(performance.now());
     if (frame.kind === FULL_FRAME && frame.pane === 0) this.selection.keep((unit) => pane.units.has(unit));
-    this.heat.moved(pane);
   }
 
   say(words, milliseconds = MESSAGE_MS) {
@@ -312,6 +312,7 @@ class Play {
 
   selected() {
     if (this.selection.size !== 1) this.watch(false);
+    this.mayBeCovered = this.selection.size === 1;
     this.why.choose(this.selection.size === 1 ? this.selection.first : NO_AGENT);
     this.heat.selected();
     this.schedule();
@@ -376,6 +377,19 @@ class Play {
     this.schedule();
   }
 
+  /** The card has grown over the unit that it is about: move the map so that both are seen. */
+  uncover() {
+    this.mayBeCovered = false;
+    const [pane] = this.panes;
+    const [card, view] = [byId("card"), pane.above].map((shown) => shown.getBoundingClientRect());
+    const [x, y] = pane.stageOf(this.selection.first, this.phase);
+    const [right, down] = [card.left - view.left - x, card.top - view.top - y];
+    if (right > 0 || down > 0 || card.bottom - view.top < y || card.right - view.left < x) return;
+    if (card.width > view.width / 2) this.camera.panBy(0, down - 40);
+    else this.camera.panBy(right - 40, 0);
+    this.schedule();
+  }
+
   find(unit) {
     byId("find").value = "";
     byId("find").blur(); // so that keys are commands again
@@ -388,7 +402,7 @@ class Play {
   }
 
   showJam() {
-    this.heat.choose("jam");
+    this.heat.choose(JAM_HEAT);
     const jams = this.panes.map(({ units }) => findJam(units));
     const worst = jams.indexOf(jams.reduce((a, b) => ((b?.units ?? 0) > (a?.units ?? 0) ? b : a), null));
     if (worst < 0) {
@@ -453,6 +467,7 @@ class Play {
     }
     for (const pane of this.panes) this.draw(pane, now);
     this.why.show();
+    if (this.mayBeCovered && this.why.answers[0]) this.uncover();
   }
 
   draw(pane, now) {
