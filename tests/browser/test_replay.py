@@ -86,6 +86,15 @@ def pixels_per_cell(page: Any) -> float:
     )
 
 
+def has_cells_of(page: Any, pixels: float) -> bool:
+    """Wait until cells appear so large, or nearly so."""
+    for _ in range(50):
+        if pixels_per_cell(page) == pytest.approx(pixels, rel=0.1):
+            return True
+        page.wait_for_timeout(100)
+    return False
+
+
 def test_a_run_is_played_and_stepped_by_keys_alone(open_run: Any) -> None:
     page = open_run(passing())
     press = page.keyboard.press
@@ -213,11 +222,9 @@ def test_two_fingers_zoom_and_select_nothing(open_run: Any) -> None:
     assert before < 20
     fingers = Fingers(page)
     fingers.move([(x - 60, y), (x + 60, y)], [(x - 45, y), (x + 45, y)], [(x - 30, y), (x + 30, y)])
-    page.wait_for_timeout(100)
-    assert pixels_per_cell(page) == pytest.approx(before / 2, rel=0.1)
+    assert has_cells_of(page, before / 2)
     fingers.move([(x - 30, y), (x + 30, y)], [(x - 50, y), (x + 50, y)])
-    page.wait_for_timeout(100)
-    assert pixels_per_cell(page) == pytest.approx(before / 2 * 5 / 3, rel=0.1)
+    assert has_cells_of(page, before / 2 * 5 / 3)
     assert page.locator("#card").is_hidden()
 
 
