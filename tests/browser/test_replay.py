@@ -28,7 +28,7 @@ def passing(agents: int = 2) -> Trace:
         Event(3, "ordered", 1, {"goal": [0, 0]}),
         Event(4, "blocked", None, {"cells": [[0, 9]]}),
         Event(6, "pinned", 0, {"pinned": True}),
-        Event(7, "planner-changed", None, {"to": [3, 3]}),
+        Event(7, "planner", None, {"algorithm": "surge", "parameters": {}, "reason": "asked for"}),
     ]
     moves = np.array([[E, W] * (agents // 2)] * 10, np.uint8)
     meta = {"algorithm": "none", "violations": ["tick 5: swap of agent 0 and 1 at (7, 4)"]}
@@ -139,8 +139,7 @@ def test_events_are_filtered_and_lead_to_their_tick(open_run: Any) -> None:
     page.keyboard.press("e")
     assert rows.count() == 7
     assert page.locator("#event-kind option").all_text_contents() == [
-        "all kinds (7)", "added (2)", "ordered (1)", "blocked (1)", "violation (1)", "pinned (1)",
-        "planner-changed (1)",
+        "all kinds (7)", "added (2)", "ordered (1)", "blocked (1)", "violation (1)", "pinned (1)", "planner (1)",
     ]  # fmt: skip
     page.locator("#event-agent").fill("1")
     assert rows.locator("b").all_text_contents() == ["0", "3", "5"]
