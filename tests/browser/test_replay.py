@@ -28,7 +28,7 @@ def passing(agents: int = 2) -> Trace:
         Event(3, "ordered", 1, {"goal": [0, 0]}),
         Event(4, "blocked", None, {"cells": [[0, 9]]}),
         Event(6, "pinned", 0, {"pinned": True}),
-        Event(7, "planner-changed", None, {"to": [3, 3]}),
+        Event(7, "planner", None, {"algorithm": "surge", "parameters": {}, "reason": "asked for"}),
     ]
     moves = np.array([[E, W] * (agents // 2)] * 10, np.uint8)
     meta = {"algorithm": "none", "violations": ["tick 5: swap of agent 0 and 1 at (7, 4)"]}
@@ -86,6 +86,15 @@ def pixels_per_cell(page: Any) -> float:
     )
 
 
+def has_cells_of(page: Any, pixels: float) -> bool:
+    """Wait until cells appear so large, or nearly so."""
+    for _ in range(50):
+        if pixels_per_cell(page) == pytest.approx(pixels, rel=0.1):
+            return True
+        page.wait_for_timeout(100)
+    return False
+
+
 def test_a_run_is_played_and_stepped_by_keys_alone(open_run: Any) -> None:
     page = open_run(passing())
     press = page.keyboard.press
@@ -130,8 +139,7 @@ def test_events_are_filtered_and_lead_to_their_tick(open_run: Any) -> None:
     page.keyboard.press("e")
     assert rows.count() == 7
     assert page.locator("#event-kind option").all_text_contents() == [
-        "all kinds (7)", "added (2)", "ordered (1)", "blocked (1)", "violation (1)", "pinned (1)",
-        "planner-changed (1)",
+        "all kinds (7)", "added (2)", "ordered (1)", "blocked (1)", "violation (1)", "pinned (1)", "planner (1)",
     ]  # fmt: skip
     page.locator("#event-agent").fill("1")
     assert rows.locator("b").all_text_contents() == ["0", "3", "5"]
@@ -213,11 +221,9 @@ def test_two_fingers_zoom_and_select_nothing(open_run: Any) -> None:
     assert before < 20
     fingers = Fingers(page)
     fingers.move([(x - 60, y), (x + 60, y)], [(x - 45, y), (x + 45, y)], [(x - 30, y), (x + 30, y)])
-    page.wait_for_timeout(100)
-    assert pixels_per_cell(page) == pytest.approx(before / 2, rel=0.1)
+    assert has_cells_of(page, before / 2)
     fingers.move([(x - 30, y), (x + 30, y)], [(x - 50, y), (x + 50, y)])
-    page.wait_for_timeout(100)
-    assert pixels_per_cell(page) == pytest.approx(before / 2 * 5 / 3, rel=0.1)
+    assert has_cells_of(page, before / 2 * 5 / 3)
     assert page.locator("#card").is_hidden()
 
 
