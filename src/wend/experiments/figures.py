@@ -8,6 +8,7 @@ drawing is right on a light and on a dark page. The same numbers give the same b
 
 from __future__ import annotations
 
+import base64
 import html
 import io
 import itertools
@@ -17,6 +18,7 @@ import warnings
 from typing import IO, TYPE_CHECKING, Any
 
 import matplotlib
+import matplotlib.image
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
@@ -26,12 +28,17 @@ from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 from matplotlib.transforms import ScaledTranslation
 from numpy.typing import NDArray
 
+from wend.errors import WendError
 from wend.experiments.sheets import metric_name
+from wend.maps.grid import Grid
+from wend.problems.scenarios import make_problem
+from wend.selection.pictures import problem_picture, resized
 from wend.theme import curve_colours
 
 if TYPE_CHECKING:
     from wend.experiments.estimates import Mean
     from wend.experiments.findings import Exhibit, Sheet
+    from wend.experiments.spec import Picture
 
 Floats = NDArray[np.float64]
 
@@ -92,6 +99,18 @@ def draw_for_page(exhibit: Exhibit) -> str:
 def draw_to_file(exhibit: Exhibit, file: IO[bytes], format: str) -> None:
     """The same as a picture of its own, dark on white, in one of FORMATS."""
     _draw(exhibit, file, format, {})
+
+
+def draw_problem(picture: Picture) -> str:
+    """The picture of a problem as an HTML element; where its map is not on this machine, a sentence that says so."""
+    try:
+        problem = make_problem(picture.problem, Grid.load(picture.map), agents=picture.agents, seed=picture.seed)
+    except WendError as error:
+        return f"<p>{html.escape(str(error))}</p>"
+    file = io.BytesIO()
+    matplotlib.image.imsave(file, resized(problem_picture(problem)), format="png")
+    data = base64.b64encode(file.getvalue()).decode()
+    return f'<img width="340" height="340" alt="{html.escape(picture.title)}" src="data:image/png;base64,{data}">'
 
 
 def file_names(exhibits: list[Exhibit]) -> list[str]:

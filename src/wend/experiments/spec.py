@@ -120,6 +120,17 @@ class Figure:
 
 
 @dataclass(frozen=True)
+class Picture:
+    """A problem as networks see it, on the page of the report."""
+
+    title: str
+    map: str
+    agents: int
+    problem: str = "random"         # of wend.problems.scenarios
+    seed: int = 0
+
+
+@dataclass(frozen=True)
 class Table:
     """Means of one metric, by two columns of the results; or all metrics by one column."""
 
@@ -172,6 +183,7 @@ class Spec:
     problem: ProblemSpec = field(default_factory=ProblemSpec)
     limits: JobLimits = field(default_factory=JobLimits)
     views: dict[str, View] = field(default_factory=dict)            # none: the runs are limited in one way
+    pictures: list[Picture] = field(default_factory=list)
     figures: list[Figure] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
     numbers: list[PaperNumber] = field(default_factory=list)
