@@ -187,7 +187,9 @@ def answer_all(
     return answers, records
 
 
-def save_answers(path: str | Path, lessons: Lessons, answers: NDArray[np.float32], records: list[TrainingRecord]) -> None:
+def save_answers(
+    path: str | Path, lessons: Lessons, answers: NDArray[np.float32], records: list[TrainingRecord]
+) -> None:
     """Write answers to a file, and how each network was trained to another one beside it."""
     path = Path(path)
     np.savez_compressed(path, names=np.frombuffer(json.dumps(lessons.names).encode(), np.uint8), answers=answers)
