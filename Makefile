@@ -26,7 +26,7 @@ $(VENV)/ready: pyproject.toml $(wildcard requirements/*.lock)
 	$(PYTHON) -m venv $(VENV)
 	if [ -f $(LOCK) ]; \
 	then $(PIP) --require-hashes --requirement $(LOCK) && $(PIP) --no-deps --no-build-isolation --editable .; \
-	else $(PIP) --editable '.[experiments,cluster,dev,bench]'; \
+	else $(PIP) --editable '.[experiments,viewer,video,cluster,dev,bench]'; \
 	fi
 	touch $@
 

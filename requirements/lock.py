@@ -13,7 +13,7 @@ import sysconfig
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-EXTRAS = "experiments,cluster,dev,bench"
+EXTRAS = "experiments,viewer,video,cluster,dev,bench"
 BUILD = ("hatchling", "editables")      # what an editable install of Wend itself needs
 
 

@@ -149,7 +149,7 @@ def _tiny_world(factory: Factory, drawing: str, places: list[Point]) -> World:
 
 def _present(world: World) -> list[int]:
     """The agents that are on the map."""
-    return [agent for agent in range(world.agents) if world.state.agents.cell[agent] != NO_CELL]
+    return [int(agent) for agent in world.living()]
 
 
 def _vacant(world: World) -> list[Point]:
@@ -277,8 +277,8 @@ def window_is_truthful(factory: Factory) -> str:
                 shown += _check_intent(world, agent)
             _check_overlays(world)
         for promise in world.planner.promises() or ():
-            known = 0 <= promise.agent < world.agents
-            _expect(known, f"a promise about agent {promise.agent}, which there never was")
+            known = 0 <= promise.agent < world.state.agents.cell.size
+            _expect(known, f"a promise about index {promise.agent}, which no agent ever had")
             reasoned = promise.provable != bool(promise.condition)
             _expect(reasoned, f"agent {promise.agent} is provable, or has a condition that fails")
     overlays = ", ".join(world.planner.overlays) or "none"
@@ -291,7 +291,7 @@ def _check_intent(world: World, agent: int) -> bool:
 
     Returns whether it says anything.
     """
-    intent = world.planner.intent(agent)
+    intent = world.planner.intent(world.index_of(agent))
     here = world.position(agent)
     for cell in intent.path:
         free = 0 <= cell < world.grid.size and bool(world.grid.passable.flat[cell])
@@ -300,15 +300,16 @@ def _check_intent(world: World, agent: int) -> bool:
         step = world.grid.xy(int(intent.path[0]))
         legal = step == here or step in world.grid.neighbours(here)
         _expect(legal, f"agent {agent} at {here} cannot step to {step}, the first on its way")
-    there = intent.waits_for == NO_AGENT or intent.waits_for in _present(world)
-    _expect(there, f"agent {agent} waits for agent {intent.waits_for}, which is not there")
+    there = intent.waits_for in (NO_AGENT, *map(world.index_of, _present(world)))
+    _expect(there, f"agent {agent} waits for index {intent.waits_for}, which no agent has")
     return bool(intent.path) or intent.waits_for != NO_AGENT
 
 
 def _check_overlays(world: World) -> None:
     """An overlay has one entry per cell, whether it shows what all agents know or what a single one does."""
+    first = world.index_of(_present(world)[0])
     for name, about in world.planner.overlays.items():
-        shape = np.shape(world.planner.overlay(name, _present(world)[0] if about.of_agent else NO_AGENT))
+        shape = np.shape(world.planner.overlay(name, first if about.of_agent else NO_AGENT))
         _expect(shape == (world.grid.size,), f"overlay {name} is {shape}, not one per cell")
 
 

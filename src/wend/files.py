@@ -17,6 +17,7 @@ import os
 import secrets
 import stat
 import struct
+import warnings
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
@@ -130,11 +131,13 @@ def parse_array(data: bytes, dtype: str, source: str | Path) -> NDArray[Any]:
     try:
         if npy.read_magic(file) != (1, 0):
             raise ValueError("not of version 1.0")
-        shape, is_fortran, found = npy.read_array_header_1_0(file)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")      # a header as Python 2 wrote them is none of ours
+            shape, is_fortran, found = npy.read_array_header_1_0(file)
         if found != np.dtype(dtype) or is_fortran:
             raise ValueError(f"{found} where {dtype} belongs")
         return np.frombuffer(file.read(), dtype=found).reshape(shape)
-    except (ValueError, SyntaxError, TokenError) as error:
+    except (ValueError, SyntaxError, TokenError, UserWarning) as error:
         raise FormatError(source, f"an array that cannot be read ({error})") from None
 
 

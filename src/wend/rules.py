@@ -29,9 +29,6 @@ OFF_MAP = -2    # a position that is on no cell; NO_CELL means that the agent is
 KINDS = ("legal", "off-map", "wall", "jump", "corner", "collision", "swap")
 _LEGAL, _OFF_MAP, _WALL, _JUMP, _CORNER, _COLLISION, _SWAP = range(len(KINDS))
 
-_Scratch = tuple[NDArray[np.int32], NDArray[np.int32]]      # by cell: who stood there, and who arrived
-
-
 @dataclass(frozen=True)
 class Violation:
     """One way in which one joint move was illegal."""
@@ -66,16 +63,16 @@ def judge_step(free, width, diagonals, cutting, start, end):
 
 
 @jit
-def judge_joint(free, width, diagonals, cutting, before, after, stood, arrived, found):
+def judge_joint(free, width, diagonals, cutting, before, after, visitors, found):
     """Judge a joint move; write rows (kind, agent, other or NO_AGENT) to `found` and return their number.
 
-    `stood` and `arrived` are int32[cells], full of NO_AGENT before the call and after it. `found` has space for three
-    rows per agent. Mutates: found.
+    `visitors` (int32[cells, 2]) says who stood on a cell, and who arrived there; it is full of NO_AGENT before the call
+    and after it. `found` has space for three rows per agent. Mutates: found.
     """
     count = 0
     for agent in range(before.size):
         if before[agent] >= 0:
-            stood[before[agent]] = agent
+            visitors[before[agent], 0] = agent
     for agent in range(before.size):
         end = after[agent]
         if end == NO_CELL:
@@ -86,25 +83,24 @@ def judge_joint(free, width, diagonals, cutting, before, after, stood, arrived, 
             count += 1
         if end == OFF_MAP:
             continue
-        if arrived[end] != NO_AGENT:
-            found[count, 0], found[count, 1], found[count, 2] = _COLLISION, arrived[end], agent
+        stood, arrived = visitors[end, 0], visitors[end, 1]
+        if arrived != NO_AGENT:
+            found[count, 0], found[count, 1], found[count, 2] = _COLLISION, arrived, agent
             count += 1
-        arrived[end] = agent
-        other = stood[end]
-        if other != NO_AGENT and other < agent and before[agent] >= 0 and after[other] == before[agent]:
-            found[count, 0], found[count, 1], found[count, 2] = _SWAP, other, agent
+        visitors[end, 1] = agent
+        if stood != NO_AGENT and stood < agent and before[agent] >= 0 and after[stood] == before[agent]:
+            found[count, 0], found[count, 1], found[count, 2] = _SWAP, stood, agent
             count += 1
     for agent in range(before.size):
         if before[agent] >= 0:
-            stood[before[agent]] = NO_AGENT
+            visitors[before[agent], 0] = NO_AGENT
         if after[agent] >= 0:
-            arrived[after[agent]] = NO_AGENT
+            visitors[after[agent], 1] = NO_AGENT
     return count
 
 
-def _make_scratch(grid: Grid) -> _Scratch:
-    """Who stood and who arrived on each cell: nobody."""
-    return np.full(grid.size, NO_AGENT, dtype=np.int32), np.full(grid.size, NO_AGENT, dtype=np.int32)
+def _no_visitors(grid: Grid) -> NDArray[np.int32]:
+    return np.full((grid.size, 2), NO_AGENT, dtype=np.int32)
 
 
 class Judge:
@@ -113,7 +109,7 @@ class Judge:
     def __init__(self, grid: Grid) -> None:
         self._grid = grid
         self._found = np.empty((0, 3), dtype=np.int32)
-        self._spare: _Scratch | None = _make_scratch(grid)      # None while it is in use
+        self._visitors: NDArray[np.int32] | None = _no_visitors(grid)       # None while it is in use
 
     def judge(self, tick: int, before: NDArray[np.int32], after: NDArray[np.int32]) -> list[Violation]:
         """All violations of the joint move that leads from `before` to `after`, cells by agent."""
@@ -121,14 +117,13 @@ class Judge:
             self._found = np.empty((6 * before.size, 3), dtype=np.int32)
         grid = self._grid
         # A call that is interrupted does not put its scratch back, so that the next one makes a clean one.
-        scratch, self._spare = self._spare, None
-        if scratch is None:
-            scratch = _make_scratch(grid)
+        visitors, self._visitors = self._visitors, None
+        if visitors is None:
+            visitors = _no_visitors(grid)
         count = judge_joint(
-            grid.free, grid.width, grid.connectivity == 8, grid.corner_cutting,
-            before, after, *scratch, self._found,
-        )  # fmt: skip
-        self._spare = scratch
+            grid.free, grid.width, grid.connectivity == 8, grid.corner_cutting, before, after, visitors, self._found
+        )
+        self._visitors = visitors
         return [self._violation(tick, after, *row) for row in self._found[:count].tolist()]
 
     def _violation(self, tick: int, after: NDArray[np.int32], kind: int, agent: int, other: int) -> Violation:

@@ -116,6 +116,10 @@ class Run:
             print(f"the run is on the page {page.resolve()}: open it in a browser")
         return page
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the replay page."""
+        return self.trace._repr_html_()
+
     @property
     def first_tick_seconds(self) -> float:
         """Planning in the first tick, in which an offline planner does nearly all of its work."""

@@ -1,7 +1,8 @@
 """The colours of Wend's pages and figures. Each is named once, in `theme.css`.
 
 A page pastes `stylesheet()` in front of its own rules and uses the colours as CSS variables, which follow the reader's
-light or dark scheme. A figure is drawn once for both schemes and takes `curve_colours()`.
+light or dark scheme. A figure is drawn once for both schemes and takes `curve_colours()`; a film is drawn in those of
+light pages.
 """
 
 from __future__ import annotations
@@ -13,6 +14,12 @@ from importlib.resources import files
 def stylesheet() -> str:
     """The colours, as CSS variables."""
     return files("wend").joinpath("theme.css").read_text(encoding="utf-8")
+
+
+def light_colours() -> dict[str, str]:
+    """The colours of light pages that are plain (`#rrggbb`), by name, for pictures that have one scheme only."""
+    light, _ = stylesheet().split("@media")
+    return dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", light))
 
 
 def curve_colours() -> list[str]:

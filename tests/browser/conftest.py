@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-LONGEST_MS = 10_000     # that a page may take for anything
+LONGEST_MS = 30_000     # that a page may take for anything
 SOFTWARE_GL = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader")        # WebGL without a graphics card
 
 

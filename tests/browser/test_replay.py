@@ -28,7 +28,7 @@ def passing(agents: int = 2) -> Trace:
         Event(3, "ordered", 1, {"goal": [0, 0]}),
         Event(4, "blocked", None, {"cells": [[0, 9]]}),
         Event(6, "pinned", 0, {"pinned": True}),
-        Event(7, "planner-changed", None, {"to": [3, 3]}),
+        Event(7, "planner", None, {"algorithm": "surge", "parameters": {}, "reason": "asked for"}),
     ]
     moves = np.array([[E, W] * (agents // 2)] * 10, np.uint8)
     meta = {"algorithm": "none", "violations": ["tick 5: swap of agent 0 and 1 at (7, 4)"]}
@@ -48,10 +48,14 @@ def open_run(open_page: Any, tmp_path: Path) -> Any:
     return open_trace
 
 
-def is_at(page: Any, tick: int) -> bool:
-    """Wait until the page shows a tick."""
-    page.locator("#tick").filter(has_text=re.compile(f"^{tick}$")).wait_for()
+def shows(page: Any, selector: str, text: str) -> bool:
+    """Wait until an element has this text: what is done shows in the next frame."""
+    page.locator(selector).filter(has_text=re.compile(f"^{re.escape(text)}$")).wait_for()
     return True
+
+
+def is_at(page: Any, tick: int) -> bool:
+    return shows(page, "#tick", str(tick))
 
 
 def drop(page: Any, name: str, data: bytes) -> None:
@@ -82,6 +86,15 @@ def pixels_per_cell(page: Any) -> float:
     )
 
 
+def has_cells_of(page: Any, pixels: float) -> bool:
+    """Wait until cells appear so large, or nearly so."""
+    for _ in range(50):
+        if pixels_per_cell(page) == pytest.approx(pixels, rel=0.1):
+            return True
+        page.wait_for_timeout(100)
+    return False
+
+
 def test_a_run_is_played_and_stepped_by_keys_alone(open_run: Any) -> None:
     page = open_run(passing())
     press = page.keyboard.press
@@ -96,15 +109,15 @@ def test_a_run_is_played_and_stepped_by_keys_alone(open_run: Any) -> None:
     press("Home")
     for _ in range(4):
         press("+")
-    assert page.locator("#speed").text_content() == "16\u00d7"
+    assert shows(page, "#speed", "16\u00d7")
     press("Space")
     page.locator("body[data-state=ended]").wait_for()
     press("/")
     page.keyboard.type("1")         # an id, and not a command
     press("Enter")
-    assert page.locator("#card h2").text_content() == "Agent 1"
+    assert shows(page, "#card h2", "Agent 1")
     press("Escape")
-    assert page.locator("#card").is_hidden()
+    page.locator("#card").wait_for(state="hidden")
     press("?")
     assert page.locator("#help").is_visible()
 
@@ -126,8 +139,7 @@ def test_events_are_filtered_and_lead_to_their_tick(open_run: Any) -> None:
     page.keyboard.press("e")
     assert rows.count() == 7
     assert page.locator("#event-kind option").all_text_contents() == [
-        "all kinds (7)", "added (2)", "ordered (1)", "blocked (1)", "violation (1)", "pinned (1)",
-        "planner-changed (1)",
+        "all kinds (7)", "added (2)", "ordered (1)", "blocked (1)", "violation (1)", "pinned (1)", "planner (1)",
     ]  # fmt: skip
     page.locator("#event-agent").fill("1")
     assert rows.locator("b").all_text_contents() == ["0", "3", "5"]
@@ -135,7 +147,7 @@ def test_events_are_filtered_and_lead_to_their_tick(open_run: Any) -> None:
     assert rows.count() == 1
     rows.locator("button").click()
     assert is_at(page, 3)
-    assert page.locator("#card h2").text_content() == "Agent 1"
+    assert shows(page, "#card h2", "Agent 1")
     assert "now" in rows.get_attribute("class")
     page.locator(".facts button").click()       # the number of violations
     assert rows.all_text_contents() == ["5violationswap of agent 0 and 1 at (7, 4)"]
@@ -159,13 +171,12 @@ def test_an_agent_is_found_and_the_camera_follows_it(open_run: Any) -> None:
     assert pixels_per_cell(page) < 20
     page.locator("#find-id").fill("1")
     page.keyboard.press("Enter")
-    page.wait_for_timeout(100)
+    assert shows(page, "#card .note", "Following. Drag to stop, Esc to let go.")
     assert pixels_per_cell(page) > 18       # as many as fit: the map is wider than the stage now
-    assert "Following" in page.locator("#card").text_content()
     page.locator("#find-id").fill("2")
     page.keyboard.press("Enter")
     assert page.locator("#find-id:invalid").count() == 1
-    assert page.locator("#card h2").text_content() == "Agent 1"
+    assert shows(page, "#card h2", "Agent 1")
 
 
 def test_files_are_dropped_on_the_page(open_page: Any, tmp_path: Path) -> None:
@@ -193,6 +204,15 @@ def test_files_are_dropped_on_the_page(open_page: Any, tmp_path: Path) -> None:
     page.locator("#find-id[max='1']").wait_for()
 
 
+def test_the_frame_in_a_notebook_plays_the_run(open_page: Any, tmp_path: Path) -> None:
+    (tmp_path / "notebook.html").write_text(f"<!doctype html><p>Out[1]:</p>{passing()._repr_html_()}")
+    page = open_page((tmp_path / "notebook.html").as_uri())
+    frame = page.frame_locator("iframe")
+    frame.locator("footer").wait_for()
+    frame.locator("[data-command=end]").click()
+    frame.locator("#tick").filter(has_text="10").wait_for()
+
+
 def test_two_fingers_zoom_and_select_nothing(open_run: Any) -> None:
     page = open_run(passing(), **PHONE)
     box = page.locator("#map").bounding_box()
@@ -201,11 +221,9 @@ def test_two_fingers_zoom_and_select_nothing(open_run: Any) -> None:
     assert before < 20
     fingers = Fingers(page)
     fingers.move([(x - 60, y), (x + 60, y)], [(x - 45, y), (x + 45, y)], [(x - 30, y), (x + 30, y)])
-    page.wait_for_timeout(100)
-    assert pixels_per_cell(page) == pytest.approx(before / 2, rel=0.1)
+    assert has_cells_of(page, before / 2)
     fingers.move([(x - 30, y), (x + 30, y)], [(x - 50, y), (x + 50, y)])
-    page.wait_for_timeout(100)
-    assert pixels_per_cell(page) == pytest.approx(before / 2 * 5 / 3, rel=0.1)
+    assert has_cells_of(page, before / 2 * 5 / 3)
     assert page.locator("#card").is_hidden()
 
 

@@ -125,9 +125,9 @@ class PromisesForNoReason(LocalRepair):
         (PushesPinned, "others_are_left_alone: illegal joint move: .*pinned"),
         (SeesThroughWalls, "window_is_truthful: the way of agent .*, which is not free"),
         (Leaps, "window_is_truthful: agent .* cannot step to"),
-        (WaitsForGodot, "window_is_truthful: agent .* waits for agent .*, which is not there"),
+        (WaitsForGodot, "window_is_truthful: agent .* waits for index .*, which no agent has"),
         (DrawsTooLittle, r"window_is_truthful: overlay nothing is \(1,\), not one per cell"),
-        (PromisesAnybody, "window_is_truthful: a promise about agent 99"),
+        (PromisesAnybody, "window_is_truthful: a promise about index 99"),
         (PromisesForNoReason, "window_is_truthful: agent 0 is provable, or"),
     ],
 )

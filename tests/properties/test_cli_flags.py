@@ -27,7 +27,7 @@ WORDS = {
     "select": ["--model", "--problem", "--agents", "--seed", "--scen", "--json"],
     "train": ["selector", "--view", "--scale", "--splits", "--trees", "--out", "--json"],
     "check": ["--map", "--scen", "--connectivity", "--corner-cutting", "--json"],
-    "export": ["--format", "--out", "--json"],
+    "export": ["--format", "--out", "--size", "--speed", "--first", "--last", "--json"],
     "replay": ["--html", "--map", "--scen", "--connectivity", "--corner-cutting", "--json"],
     "view": ["--map", "--scen", "--connectivity", "--corner-cutting", "--json"],
     "maps": ["generate", "open", "random", "--width", "--height", "--seed", "--blocked", "--out", "--json"],

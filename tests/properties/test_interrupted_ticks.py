@@ -50,10 +50,11 @@ class Chain:
                 self._join(written.encode())
                 self._events += 1
             if tick < trace.ticks:
-                self._join(positions[tick + 1].astype("<i4").tobytes())
+                cells = positions[tick + 1]
+                self._join(cells[cells != NO_CELL].astype("<i4").tobytes())
         self.ticks = trace.ticks
-        is_there = world.state.agents.cell != NO_CELL
-        assert positions[-1][is_there].tolist() == world.state.agents.cell[is_there].tolist()
+        there = world.living().tolist()
+        assert [world.grid.xy(int(positions[-1][agent])) for agent in there] == list(map(world.position, there))
         return self._hash.hex()
 
     def _join(self, data: bytes) -> None:
@@ -86,7 +87,7 @@ class Scene:
     def disturb(self) -> None:
         """An order, a wall, a death, a birth, a leap, or nothing."""
         world = self.world
-        there = np.flatnonzero(world.state.agents.cell != NO_CELL).tolist()
+        there = world.living().tolist()
         agent, place, vacant = int(self.draw.choice(there)) if there else None, self.place(), self.vacant()
         match int(self.draw.integers(9)):
             case 0 | 1 if agent is not None:

@@ -32,6 +32,8 @@ from wend.maps import data as data_folder
 from wend.maps.movingai import parse_map, parse_scen
 from wend.selection.evaluation import Portfolio
 from wend.selection.features import FEATURES
+from wend.selection.lessons import read_answers
+from wend.selection.networks import Lessons, save_answers
 from wend.selection.selector import Selector, train_selector
 from wend.viewer.replay import write_replay
 from wend.world.referee import judge_trace
@@ -404,6 +406,23 @@ class SelectorFiles:
         Selector.load(self.path).choose_by(self.features)
 
 
+class AnswerFiles:
+    """What networks have answered."""
+
+    def __init__(self, folder: Path) -> None:
+        none = np.zeros((2, 5), np.int8)
+        lessons = Lessons(np.zeros((5, 1, 1, 3), np.uint8), ["a", "b"], none, none, none, none)
+        save_answers(folder / "whole.npz", lessons, np.random.default_rng(0).random((2, 5, 3), np.float32), [])
+        self.entries = entries_of(folder / "whole.npz")
+        self.path = folder / "fuzz.npz"
+
+    def mutated(self, rng: np.random.Generator) -> bytes:
+        return mutated_zip(self.entries, rng)
+
+    def read(self) -> None:
+        read_answers(self.path)
+
+
 class SnapshotFiles:
     """Snapshots of a world."""
 
@@ -422,7 +441,7 @@ class SnapshotFiles:
 
 READERS = {
     TraceFiles: 0.4, PlanFiles: 0.2, ForeignFiles: 0.05, SpecFiles: 0.05, ResultFiles: 0.02, DataZips: 0.08,
-    JsonFiles: 0.1, SelectorFiles: 0.1, SnapshotFiles: 0.1,
+    JsonFiles: 0.1, SelectorFiles: 0.05, AnswerFiles: 0.05, SnapshotFiles: 0.1,
 }  # fmt: skip
 
 

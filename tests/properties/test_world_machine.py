@@ -113,11 +113,11 @@ class WorldMachine(RuleBasedStateMachine):
 
     def follow(self) -> None:
         """Learn from the world what an interrupted call came to."""
-        cells = self.world.state.agents.cell
-        self.there = {agent for agent in range(self.world.agents) if cells[agent] != NO_CELL}
-        self.mine = {agent for agent in self.there if not self.world.state.agents.controlled[agent]}
-        xy = self.world.grid.xy
-        self.announced = {agent: xy(cell) for agent, cell in self.world._announced.items()}
+        self.there = set(self.world.living().tolist())
+        controlled, index_of, xy = self.world.state.agents.controlled, self.world.index_of, self.world.grid.xy
+        self.mine = {agent for agent in self.there if not controlled[index_of(agent)]}
+        announced = self.world._announced
+        self.announced = {agent: xy(announced[index_of(agent)]) for agent in self.mine if index_of(agent) in announced}
 
     @rule(at=spots, goal=spots, controlled=st.booleans(), pinned=st.booleans(), wrap=st.booleans())
     def add(self, at, goal, controlled, pinned, wrap) -> None:
@@ -161,12 +161,17 @@ class WorldMachine(RuleBasedStateMachine):
             self.world.order(agent, self.place(goal))
 
     @precondition(lambda self: self.there - self.mine)
-    @rule(data=st.data(), spot=spots, mode=st.sampled_from(["move", "attack_move"]), wrap=st.booleans())
-    def order_group(self, data, spot, mode, wrap) -> None:
+    @rule(
+        data=st.data(), spot=spots, mode=st.sampled_from(["move", "attack_move"]), wrap=st.booleans(),
+        budget=st.none() | st.integers(1, 60),
+    )  # fmt: skip
+    def order_group(self, data, spot, mode, wrap, budget) -> None:
         place, theirs = self.place(spot), sorted(self.there - self.mine)
         group = data.draw(st.lists(st.sampled_from(theirs), min_size=1, max_size=12, unique=True))
         before = {agent: self.world.goal(agent) for agent in self.there}
-        answers = self.world.order_group(np.array(group) if wrap else group, place, mode)
+        spent = self.world.expansions
+        answers = self.world.order_group(np.array(group) if wrap else group, place, mode, budget=budget)
+        assert 0 <= self.world.expansions - spent <= (budget or 0)
         assert [answer.agent for answer in answers] == group
         assert len({answer.goal for answer in answers}) == len(group)
         for answer in answers:
@@ -271,6 +276,7 @@ class WorldMachine(RuleBasedStateMachine):
             lambda: world.remove(no_agent), lambda: world.order(agent, no_place), lambda: world.order(no_agent, place),
             lambda: world.order_group([agent, no_agent], place), lambda: world.order_group([agent, agent], place),
             lambda: world.order_group([agent], place, "fly"), lambda: world.order_group([agent], no_place),
+            lambda: world.order_group([agent], place, budget=0),
             lambda: world.follow(agent, agent), lambda: world.follow(agent, no_agent),
             lambda: world.teleport(agent, no_place), lambda: world.teleport(no_agent, place),
             lambda: world.pin(agent, "no"), lambda: world.pin(no_agent), lambda: world.move(no_agent, place),
@@ -308,6 +314,7 @@ class WorldMachine(RuleBasedStateMachine):
         calls += [lambda: world.restore(taken), lambda: world.change_planner("weave")]
         if theirs := sorted(self.there - self.mine):
             calls.append(lambda: world.order_group(theirs, place, "attack_move"))
+            calls.append(lambda: world.order_group(theirs, place, "move", budget=lines))
             calls.append(lambda: [world.order(agent, place) for agent in theirs])
             if len(theirs) > 1:
                 calls.append(lambda: world.follow(theirs[0], theirs[-1]))
@@ -383,10 +390,11 @@ class WorldMachine(RuleBasedStateMachine):
 
     @invariant()
     def nobody_is_lost(self) -> None:
-        cells = self.world.state.agents.cell
-        there = {agent for agent in range(self.world.agents) if cells[agent] != NO_CELL}
+        there, cells = set(self.world.living().tolist()), self.world.state.agents.cell
         assert there == self.there
-        standing = {int(cells[agent]): agent for agent in there}
+        indices = {agent: self.world.index_of(agent) for agent in there}
+        assert np.flatnonzero(cells != NO_CELL).tolist() == sorted(indices.values())
+        standing = {int(cells[index]): index for index in indices.values()}
         assert len(standing) == len(there)
         occupied = np.flatnonzero(self.world.state.occupant != NO_AGENT).tolist()
         assert {cell: int(self.world.state.occupant[cell]) for cell in occupied} == standing
@@ -397,7 +405,7 @@ class WorldMachine(RuleBasedStateMachine):
             assert self.world.grid.is_free(self.world.position(agent))
             assert states[agent] == self.world.agent_state(agent).name == state_name(self.world, agent)
             assert tuple(places[agent]) == self.world.position(agent)
-            heading = self.world.grid.xy(int(self.world.state.agents.goal[agent]))
+            heading = self.world.grid.xy(int(self.world.state.agents.goal[self.world.index_of(agent)]))
             if agent not in self.mine:
                 assert self.world.grid.reachable(self.world.position(agent), heading)
                 assert heading == [*self.world.waypoints(agent), self.world.goal(agent)][0]
@@ -409,7 +417,7 @@ class WorldMachine(RuleBasedStateMachine):
             assert judge_trace(trace) == []
             last = trace.positions()[-1]
             for agent in self.there:
-                assert last[agent] == self.world.state.agents.cell[agent]
+                assert last[agent] == self.world.state.agents.cell[self.world.index_of(agent)]
 
 
 def run_in_a_thread(call: Any) -> None:

@@ -8,11 +8,11 @@ from wend.world.conduct import STUCK_AFTER_TICKS
 
 def state_name(world: World, agent: int) -> str:
     """The name of an agent's state, as docs/world.md defines it."""
-    order, conduct = world.order_of(agent), world._conduct
+    order, conduct, agent = world.order_of(agent), world._conduct, world.index_of(agent)
     waited, held_up = (world.ticks - int(since[agent]) for since in (conduct.moved_at, conduct.nearer_at))
     is_heading_there = conduct.nearer_to[agent] == world.grid.cell(*order.goal)
     is_ours = bool(world.state.agents.controlled[agent])
-    if is_ours and world.position(agent) == order.goal:
+    if is_ours and world.position(order.agent) == order.goal:
         return "arrived" if order.reachable else "unreachable"
     if is_ours and world._dispatch.routes.been_home[agent]:
         return "yielding"

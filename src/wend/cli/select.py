@@ -33,9 +33,9 @@ def select(
     from wend.maps.grid import Grid
     from wend.problems.problem import Problem
     from wend.problems.scenarios import make_problem
-    from wend.selection.selector import Selector
+    from wend.selection.network_selector import load_selector
 
-    selector = Selector.load(model)
+    selector = load_selector(model)
     grid = Grid.load(map, connectivity=connectivity_of(connectivity, scen), corner_cutting=corner_cutting)
     if scen is not None:
         task = Problem.from_scen(grid, scen, agents=agents)
@@ -46,7 +46,7 @@ def select(
     if json:
         print_json({"algorithm": choice.algorithm, "expected": choice.expected, "reasons": choice.reasons})
         return
-    lines = [f"run {choice.algorithm}", "expected share of agents that get home:"]
+    lines = [f"run {choice.algorithm}", f"expected {choice.measure}:"]
     lines += [f"  {name}: {100 * share:.1f} %" for name, share in choice.expected.items()]
     lines += ["because:", *(f"  {reason}" for reason in choice.reasons)] if choice.reasons else []
     print_text("\n".join(lines) + "\n")

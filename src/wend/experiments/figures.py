@@ -8,6 +8,7 @@ drawing is right on a light and on a dark page. The same numbers give the same b
 
 from __future__ import annotations
 
+import base64
 import html
 import io
 import itertools
@@ -17,6 +18,7 @@ import warnings
 from typing import IO, TYPE_CHECKING, Any
 
 import matplotlib
+import matplotlib.image
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
@@ -26,12 +28,17 @@ from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 from matplotlib.transforms import ScaledTranslation
 from numpy.typing import NDArray
 
+from wend.errors import WendError
 from wend.experiments.sheets import metric_name
+from wend.maps.grid import Grid
+from wend.problems.scenarios import make_problem
+from wend.selection.pictures import problem_picture, resized
 from wend.theme import curve_colours
 
 if TYPE_CHECKING:
     from wend.experiments.estimates import Mean
     from wend.experiments.findings import Exhibit, Sheet
+    from wend.experiments.spec import Picture
 
 Floats = NDArray[np.float64]
 
@@ -49,6 +56,7 @@ _MOST_PANELS = 3            # beside each other
 _LINE_WIDTH = 1.6           # points, like all widths below
 _WIDTHS = 380.0, 160.0      # of the axes, about: of one panel, of one among several
 _ASIDE, _MOST_ASIDE = 4.0, 28.0     # from a curve to the next, and from the first to the last
+_HEAT = "viridis"           # from dark to light
 _DASH = 4.0                 # in line widths
 _APART, _MOST_APART = 0.9, 6.0      # the same for the curves of a cactus plot, upwards
 _NAME = 35.0                # that the name of a tick needs
@@ -93,6 +101,18 @@ def draw_to_file(exhibit: Exhibit, file: IO[bytes], format: str) -> None:
     _draw(exhibit, file, format, {})
 
 
+def draw_problem(picture: Picture) -> str:
+    """The picture of a problem as an HTML element; where its map is not on this machine, a sentence that says so."""
+    try:
+        problem = make_problem(picture.problem, Grid.load(picture.map), agents=picture.agents, seed=picture.seed)
+    except WendError as error:
+        return f"<p>{html.escape(str(error))}</p>"
+    file = io.BytesIO()
+    matplotlib.image.imsave(file, resized(problem_picture(problem)), format="png")
+    data = base64.b64encode(file.getvalue()).decode()
+    return f'<img width="340" height="340" alt="{html.escape(picture.title)}" src="data:image/png;base64,{data}">'
+
+
 def file_names(exhibits: list[Exhibit]) -> list[str]:
     """A name for the file of each, without ending: its id as far as a file may be called that."""
     names: list[str] = []
@@ -104,8 +124,9 @@ def file_names(exhibits: list[Exhibit]) -> list[str]:
 
 
 def _draw(exhibit: Exhibit, file: IO[bytes], format: str, style: dict[Any, Any]) -> None:
-    """A panel for each sheet, with a curve for each column over the rows."""
+    """A panel for each sheet, with a curve for each column over the rows, or a square for each row and column."""
     panels = [sheet for sheet in exhibit.sheets if not sheet.is_empty]
+    is_heat = panels[0].is_heat
     across = min(len(panels), _MOST_PANELS)
     down = -(-len(panels) // across)
     size = (7.2, 3.7) if len(panels) == 1 else (2.6 * across + 2.2, 2.4 * down + 0.6)
@@ -118,14 +139,18 @@ def _draw(exhibit: Exhibit, file: IO[bytes], format: str, style: dict[Any, Any])
             if k >= len(panels):
                 axes.set_axis_off()
                 continue
-            (_draw_curves if panels[k].steps is None else _draw_steps)(axes, panels[k], _WIDTHS[len(panels) > 1])
+            draw = _draw_heat if is_heat else _draw_curves if panels[k].steps is None else _draw_steps
+            draw(axes, panels[k], _WIDTHS[len(panels) > 1])
             axes.set_title(panels[k].title)
-            axes.grid(True)
+            axes.grid(not is_heat)
             if k + across >= len(panels):
                 axes.set_xlabel(metric_name(panels[k].row_column))
-        _share_height(grid.ravel()[: len(panels)])
-        figure.supylabel(_height_label(panels[0]), fontsize=9.5)
-        _legend(figure, panels)
+        if is_heat:
+            figure.suptitle(_height_label(panels[0]), fontsize=9.5)
+        else:
+            _share_height(grid.ravel()[: len(panels)])
+            figure.supylabel(_height_label(panels[0]), fontsize=9.5)
+            _legend(figure, panels)
         figure.savefig(file, format=format, metadata=_METADATA[format], dpi=200)
 
 
@@ -292,6 +317,23 @@ def _lying_together(curves: list[int], ends: Floats) -> list[list[int]]:
         else:
             found.append(k)
     return groups
+
+
+# --- squares ---------------------------------------------------------------------------------------------------------
+
+
+def _draw_heat(axes: Axes, sheet: Sheet, _width: float) -> None:
+    """A square for each row and column with its mean as colour and in figures."""
+    means = np.array([[_point(entry.mean)[0] for entry in line] for line in sheet.entries]).T * _factor(sheet)
+    low, high = float(np.nanmin(means)), float(np.nanmax(means))
+    axes.pcolormesh(means, cmap=_HEAT, vmin=low, vmax=high if high > low else low + 1)
+    axes.set_xticks(np.arange(len(sheet.rows)) + 0.5, [str(row) for row in sheet.rows])
+    axes.set_yticks(np.arange(len(sheet.columns)) + 0.5, [str(column) for column in sheet.columns])
+    axes.tick_params(length=0)
+    for (y, x), mean in np.ndenumerate(means):
+        if not np.isnan(mean):
+            ink = "white" if mean < (low + high) / 2 else "black"
+            axes.text(x + 0.5, y + 0.5, f"{mean:.3g}", ha="center", va="center", color=ink, fontsize=8)
 
 
 # --- cactus plots ----------------------------------------------------------------------------------------------------

@@ -40,6 +40,7 @@ class Sheet:
     common: list[bool]          # ... and whether it is of commonly solved problems only
     entries: list[list[Entry]]  # [row][column]
     lines: list[Line | None] | None = None      # of a `log` figure: the line of each column, if it has enough points
+    is_heat: bool = False       # of a figure: drawn as coloured squares
     steps: list[list[float]] | None = None      # of a cactus plot: what each column's solved problems took, sorted
     printed: dict[Key, list[tuple[float, float]]] = field(default_factory=dict)     # of a figure: the paper's curves
 

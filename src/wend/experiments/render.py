@@ -23,6 +23,7 @@ from wend.experiments.estimates import Mean
 from wend.experiments.findings import FAILS, HOLDS, UNDECIDED, Comparison, Entry, Exhibit, Report, Ruling, Sheet
 from wend.experiments.results import Key
 from wend.experiments.sheets import metric_name
+from wend.experiments.spec import Picture
 from wend.files import printable
 from wend.metrics import Measure
 from wend.theme import stylesheet
@@ -63,6 +64,7 @@ class Block:
     paper: str = ""                     # what the paper shows here
     note: str = ""
     figure: Exhibit | None = None       # to be drawn above the table
+    picture: Picture | None = None      # ... or instead of one, on a page
     text_columns: int = 1               # so many on the left hold words, the others numbers
 
 
@@ -161,6 +163,7 @@ def _chapters(report: Report) -> list[tuple[str, list[Block]]]:
     listed = f"The first {len(failures)} of {report.failed}." if report.failed > len(failures) else ""
     compared = ["place", "metric", "ours", "problems", "paper", "difference"]
     chapters = {
+        "Problems as networks see them": [_pictured(picture) for picture in report.spec.pictures],
         "Figures": [_exhibit(exhibit, report.baseline, drawn=True) for exhibit in report.figures],
         "Tables": [_exhibit(exhibit, report.baseline) for exhibit in report.tables],
         "Numbers that the paper prints": [Block("", compared, numbers, note=_numbers_note(report), text_columns=2)],
@@ -170,6 +173,11 @@ def _chapters(report: Report) -> list[tuple[str, list[Block]]]:
         "Failed jobs": [Block("", ["job", "error"], failures, note=listed, text_columns=2)],
     }
     return [(heading, blocks) for heading, blocks in chapters.items() if any(b.rows or b.title for b in blocks)]
+
+
+def _pictured(picture: Picture) -> Block:
+    told = f"{picture.problem} on {picture.map}, {picture.agents} agents: starts green, goals red, walls white."
+    return Block(picture.title, [], [], note=told, picture=picture)
 
 
 def _exhibit(exhibit: Exhibit, baseline: str, *, drawn: bool = False) -> Block:
@@ -408,6 +416,10 @@ def _html_block(block: Block) -> str:
 
         wide = ' class="wide"' if len(block.figure.sheets) > 1 else ""
         drawing = f"<figure{wide}>{draw_for_page(block.figure)}</figure>"
+    if block.picture is not None:
+        from wend.experiments.figures import draw_problem
+
+        drawing = f"<figure>{draw_problem(block.picture)}</figure>"
     said = f"<aside><h4>In the paper</h4><p>{html.escape(block.paper)}</p></aside>" if block.paper else ""
     if drawing or said:
         parts.append(f'<div class="beside">{drawing}{said}</div>')

@@ -106,7 +106,7 @@ def _curves(
         title = "" if facet is None else str(facet)
         sheet = _sheet(results, title, (figure.x, figure.series), entries, columns, rows=sorted(there, key=_in_order))
         lines = _lines(results.spec.name, figure, sheet) if figure.log else None
-        sheets.append(dataclasses.replace(sheet, lines=lines, printed=curves))
+        sheets.append(dataclasses.replace(sheet, lines=lines, printed=curves, is_heat=figure.heat))
     name, title = (f"{figure.id}-common", f"{figure.title}, {COMMON}") if is_common else (figure.id, figure.title)
     return Exhibit(name, title, figure.paper, sheets, figure.facets)
 

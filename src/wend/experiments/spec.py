@@ -112,10 +112,22 @@ class Figure:
     series: str = "label"           # a column of the results
     log: bool = False               # both axes are logarithmic, and each series has the slope of its line
     cactus: bool = False            # how many problems have y (yes or no) within x (a metric), over x
+    heat: bool = False              # no curves: a square for each x and series, with y as its colour
     facets: str = ""                # a column of the results: a panel for each of its values
     where: str = ""                 # an SQL condition on the results
     paper: str = ""                 # what the paper's figure shows, in words
     printed: dict[str, list[list[float]]] = field(default_factory=dict)     # the paper's curves: [x, y] by series
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A problem as networks see it, on the page of the report."""
+
+    title: str
+    map: str
+    agents: int
+    problem: str = "random"         # of wend.problems.scenarios
+    seed: int = 0
 
 
 @dataclass(frozen=True)
@@ -171,6 +183,7 @@ class Spec:
     problem: ProblemSpec = field(default_factory=ProblemSpec)
     limits: JobLimits = field(default_factory=JobLimits)
     views: dict[str, View] = field(default_factory=dict)            # none: the runs are limited in one way
+    pictures: list[Picture] = field(default_factory=list)
     figures: list[Figure] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
     numbers: list[PaperNumber] = field(default_factory=list)
@@ -422,6 +435,8 @@ def _check_figure(spec: Spec, figure: Figure) -> None:
         raise FormatError(place, "a cactus plot shows a metric that is yes or no (y) over another metric (x)")
     if figure.cactus and (figure.log or figure.printed):
         raise FormatError(place, "a cactus plot has neither `log` nor `printed`")
+    if figure.heat and (figure.log or figure.cactus or figure.printed):
+        raise FormatError(place, "a figure with `heat` has neither `log` nor `cactus` nor `printed`")
     if figure.facets and figure.printed:
         raise FormatError(place, "a figure with `facets` has no `printed` curves: which panel do they belong to?")
 

@@ -2,7 +2,8 @@
 
 A world calls it when
 - a group is ordered somewhere: `order` gives every agent a slot, and a path there that becomes its route;
-- a tick begins: `advance` leads agents from waypoint to waypoint, `settle` helps those that cannot get to their slots;
+- a tick begins: `search` finds paths for groups that have set out without, `advance` leads agents from waypoint to
+  waypoint, `settle` helps those that cannot get to their slots;
 - the map was edited: `edit` replaces the slots and the paths that the edit has cut;
 - an agent leaves its group, or the map: `drop`.
 
@@ -12,15 +13,15 @@ down; it does so before it asks for the next errand, which may depend on the one
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
-from wend.errors import ParameterError
 from wend.groups.claims import Claims
-from wend.groups.orders import Errand, GroupOrder, paths_to, shortened
-from wend.groups.routes import Cells, Routes
-from wend.groups.slots import slots_for
+from wend.groups.orders import Errand, GroupOrder, PathSearch, paths_to, search_for, shortened
+from wend.groups.routes import NO_PATH, SPACING, Cells, Routes
+from wend.groups.slots import slots_around, slots_for
 from wend.journal import Journal
 from wend.kernel import NO_AGENT, NO_CELL
 from wend.maps.terrain import Point, moves_between
@@ -30,7 +31,19 @@ EXCHANGE_AFTER_TICKS = 8    # an agent that has waited this long may exchange sl
 SETTLE_AFTER_TICKS = 48     # so may one that moves but has not come nearer for so long; one that has waited so long ...
 SETTLE_WITHIN = 2           # ... at most this many moves from its slot stays where it is
 STANDSTILL_TICKS = 128      # a crowd of which none has come nearer to its slot for so long stands still
+ROUTES_AT_ONCE = 16         # agents that get a path that was searched in pieces, in one tick at the most
 LATE_TICKS = 512            # one that has not come nearer to its slot for so long need not wait for that
+
+
+@dataclass(eq=False)
+class Unplanned:
+    """Agents of a group that have set out before their paths were searched."""
+
+    order: GroupOrder
+    members: list[int]
+    starts: list[int]           # where each of them was when the search began
+    search: PathSearch
+    served: int = 0             # so many of them have got their paths
 
 
 class Commander:
@@ -42,19 +55,53 @@ class Commander:
         self._routes = routes
         self._claims = claims
         self._orders: dict[int, GroupOrder] = {}        # the group order that an agent is under
+        self._unplanned: tuple[Unplanned, ...] = ()     # groups whose paths are still to be searched, in this order
 
-    def order(self, members: list[int], target: Point, mode: str) -> list[Errand]:
-        """Put a group under an order: the errands of all its agents, or none if it is under this very order already."""
+    def order(self, members: list[int], target: Point, mode: str, *, at_once: bool) -> list[Errand]:
+        """Put a group under an order: the errands of all its agents, or none if it is under this very order already.
+
+        If not at once, agents set out without paths, which `search` finds.
+        """
         order = GroupOrder(frozenset(members), target, mode)
-        if len(order.agents) < len(members):
-            raise ParameterError("an agent is in the group twice; name each of them once")
-        for agent in members:
-            if not self._state.agents.controlled[agent]:
-                raise ParameterError(f"agent {agent} is moved by the program, which cannot be in an ordered group")
         known = self._orders.get(members[0]) if members else None
         if known == order and all(self._orders.get(agent) is known for agent in members):
             return []
-        return list(self._plan(order, sorted(members)))
+        return list((self._plan if at_once else self._set_out)(order, sorted(members)))
+
+    @property
+    def is_searching(self) -> bool:
+        """Whether there are paths to be searched."""
+        return bool(self._unplanned)
+
+    def search(self, limit: int) -> tuple[int, list[Errand]]:
+        """Search for the paths of groups that have set out without, for so many expansions: the oldest order first.
+
+        Returns how many were made, and the errands of agents that have a path now, up to ROUTES_AT_ONCE of them.
+        """
+        self._journal.on_failure(self._begin_anew)
+        self._journal.keep_attribute(self, "_unplanned")
+        made, errands = 0, list[Errand]()
+        while self._unplanned and len(errands) < ROUTES_AT_ONCE:
+            group = self._unplanned[0]
+            if not any(self._orders.get(agent) is group.order for agent in group.members[group.served :]):
+                self._unplanned = self._unplanned[1:]       # they have all got other orders, or their paths
+                continue
+            cells = [
+                int(self._state.agents.cell[agent]) if self._orders.get(agent) is group.order else start
+                for agent, start in zip(group.members, group.starts, strict=True)
+            ]
+            made += group.search.run(cells, limit - made)
+            if not group.search.is_done:
+                break
+            self._journal.keep_attribute(group, "served")
+            paths = group.search.paths(cells)
+            while group.served < len(paths) and len(errands) < ROUTES_AT_ONCE:
+                agent, path = group.members[group.served], paths[group.served]
+                group.served += 1
+                way = shortened(self._state.grid, path, int(self._routes.goal[agent]))
+                if self._orders.get(agent) is group.order and way.size > SPACING:
+                    errands.append(self._errand(agent, int(self._routes.goal[agent]))._replace(path=way))
+        return made, errands
 
     @property
     def has_orders(self) -> bool:
@@ -147,6 +194,9 @@ class Commander:
         `misled` lists the agents whose goals the edit has put out of reach, or whose unreachable goals it has opened:
         they get new slots. Agents whose paths are cut keep their slots and get new paths.
         """
+        self._journal.on_failure(self._begin_anew)
+        self._journal.keep_attribute(self, "_unplanned")
+        self._begin_anew(planned=misled)
         for order, members in self._by_order(misled).items():
             yield from self._plan(order, members)
         cut = self._routes.cut(self._state.grid.tables, self._state.agents) if self.has_orders else []
@@ -163,19 +213,52 @@ class Commander:
 
     def _plan(self, order: GroupOrder, members: list[int], *, keep_slots: bool = False) -> Iterator[Errand]:
         """Lead these agents of a group to slots around its target, or by new paths to the slots that they have."""
-        grid, agents = self._state.grid, self._state.agents
-        taken = self._claims.taken_by_others(members)
-        component = grid.component[agents.cell]
-        asked = grid.cell(*order.target)
-        for label in sorted(set(component[members].tolist())):      # agents that cannot meet are planned for apart
-            part = [agent for agent in members if component[agent] == label]
-            nearest = self._claims.within_reach(part[0], asked)
-            paths = paths_to(grid, agents.cell[part].tolist(), nearest, order.mode)
+        grid, taken = self._state.grid, self._claims.taken_by_others(members)
+        for part, nearest in self._parts(order, members):
+            paths = paths_to(grid, self._state.agents.cell[part].tolist(), nearest, order.mode)
             slots = self._routes.goal[part] if keep_slots else slots_for(grid, paths, taken)
             for agent, slot, path in zip(part, slots.tolist(), paths, strict=True):
-                self._journal.keep_item(self._orders, agent)
-                self._orders[agent] = order
-                yield Errand(agent, asked, nearest, slot, shortened(grid, path, slot))
+                yield self._enlist(agent, order, nearest, slot, shortened(grid, path, slot))
+
+    def _set_out(self, order: GroupOrder, members: list[int]) -> Iterator[Errand]:
+        """Send these agents of a group to slots around its target; their paths are searched later."""
+        taken = self._claims.taken_by_others(members)
+        self._journal.on_failure(self._begin_anew)
+        self._journal.keep_attribute(self, "_unplanned")
+        for part, nearest in self._parts(order, members):
+            slots = slots_around(self._state.grid, self._state.agents.cell[part], nearest, taken)
+            self._unplanned += (self._unplanned_part(order, part, nearest),)
+            for agent, slot in zip(part, slots.tolist(), strict=True):
+                yield self._enlist(agent, order, nearest, slot, NO_PATH)
+
+    def _parts(self, order: GroupOrder, members: list[int]) -> Iterator[tuple[list[int], int]]:
+        """Agents that cannot meet are planned for apart: each part of a group, and the place where it goes."""
+        component = self._state.grid.component[self._state.agents.cell]
+        asked = self._state.grid.cell(*order.target)
+        for label in sorted(set(component[members].tolist())):
+            part = [agent for agent in members if component[agent] == label]
+            yield part, self._claims.within_reach(part[0], asked)
+
+    def _enlist(self, agent: int, order: GroupOrder, nearest: int, slot: int, path: Cells) -> Errand:
+        """Put an agent under an order."""
+        self._journal.keep_item(self._orders, agent)
+        self._orders[agent] = order
+        return Errand(agent, self._state.grid.cell(*order.target), nearest, slot, path)
+
+    def _unplanned_part(self, order: GroupOrder, part: list[int], nearest: int) -> Unplanned:
+        starts: list[int] = self._state.agents.cell[part].tolist()
+        return Unplanned(order, part, starts, search_for(self._state.grid, starts, nearest, order.mode))
+
+    def _begin_anew(self, planned: Collection[int] = ()) -> None:
+        """Begin the searches for paths anew from where agents are now: the map has changed, or a call has failed.
+
+        `planned` are agents that need none any more. To begin anew twice changes nothing.
+        """
+        groups, self._unplanned = self._unplanned, ()
+        for group in groups:
+            left = [k for k in group.members[group.served :] if self._orders.get(k) is group.order and k not in planned]
+            for part, nearest in self._parts(group.order, left):
+                self._unplanned += (self._unplanned_part(group.order, part, nearest),)
 
 
 def should_exchange(here: Point, slot: Point, beside: Point, other_slot: Point) -> bool:

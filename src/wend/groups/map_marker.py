@@ -37,6 +37,7 @@ from collections.abc import Sequence
 from typing import Annotated, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wend.errors import NoPathError, ParameterError
 from wend.kernel import FOUND, OUT_OF_BUDGET, OUT_OF_SPACE, UNREACHABLE, jit
@@ -205,6 +206,7 @@ def update(tables, marking, length, factor, cap):
                     marker[cell] = max(marker[cell] * (factor + BESIDE), cap)
 
 
+_NO_CELLS = np.zeros(0, np.int32)
 _kept = threading.local()       # the last workspace of each thread: setting one up costs more than a short search
 
 
@@ -225,22 +227,66 @@ def mark_paths(
     for start, cell in zip(starts, cells, strict=True):
         if grid.component[cell] != grid.component[end]:
             raise NoPathError(f"no path joins ({start[0]}, {start[1]}) and ({target[0]}, {target[1]})")
-    marking: Marking | None = getattr(_kept, "marking", None)
-    if marking is None or marking.mark.size != grid.size:
-        marking = _kept.marking = make_marking(grid.size)
-    begin_order(grid.tables, marking, end)
-    paths: dict[int, Path] = {}
-    for agent in sorted(range(len(cells)), key=lambda k: _square(starts[k], target)):      # Alg. 1, l. 4
-        begin(marking, cells[agent], float(cap))
-        while run(grid.tables, marking, NO_LIMIT) == OUT_OF_SPACE:
-            marking = _kept.marking = marking._replace(open_list=make_open_list(marking.open_list.pool.shape[0] // 4))
-            begin(marking, cells[agent], float(cap))
-        length = trace_path(grid.tables, marking)
-        if factor < 1:
-            update(grid.tables, marking, length, float(factor), float(cap))
-        y, x = np.divmod(marking.path[length - 1 :: -1], grid.width)
-        paths[agent] = Path(tuple(zip(x.tolist(), y.tolist(), strict=True)), int(expansions_of(marking)))
-    return [paths[agent] for agent in range(len(cells))]
+    marker = Marker(grid, cells, end, factor=factor, cap=cap)
+    marker.run(NO_LIMIT)
+    return [_as_path(grid, cells, expanded) for cells, expanded in marker.found]
+
+
+class Marker:
+    """Map Marker at work on one group: it can stop after any expansion, and go on from there."""
+
+    def __init__(
+        self, grid: Grid, starts: Sequence[int], target: int, *, factor: float = FACTOR, cap: float = CAP
+    ) -> None:
+        marking: Marking | None = vars(_kept).pop("marking", None)
+        if marking is None or marking.mark.size != grid.size:
+            marking = make_marking(grid.size)
+        self._marking = marking                             # it is replaced when it grows
+        self.found: list[tuple[NDArray[np.int32], int]] = [(_NO_CELLS, 0)] * len(starts)    # path and expansions, each
+        self._grid, self._starts, self._factor, self._cap = grid, list(starts), float(factor), float(cap)
+        begin_order(grid.tables, marking, target)
+        xy = grid.xy
+        self._line = sorted(range(len(starts)), key=lambda k: _square(xy(starts[k]), xy(target)))      # Alg. 1, l. 4
+        self._done = 0          # agents of the line that have their paths
+        self._begin()
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all agents have their paths."""
+        return self._done == len(self._line)
+
+    def run(self, limit: int) -> int:
+        """Expand up to so many nodes; return how many were expanded."""
+        made, tables = 0, self._grid.tables
+        while not self.is_done:
+            before = int(expansions_of(self._marking))
+            answer = run(tables, self._marking, limit - made)
+            made += int(expansions_of(self._marking)) - before
+            if answer == OUT_OF_BUDGET:
+                break
+            if answer == OUT_OF_SPACE:
+                space = self._marking.open_list.pool.shape[0] // 4
+                self._marking = self._marking._replace(open_list=make_open_list(space))
+            else:
+                length = trace_path(tables, self._marking)
+                if self._factor < 1:
+                    update(tables, self._marking, length, self._factor, self._cap)
+                path = self._marking.path[length - 1 :: -1].copy()
+                self.found[self._line[self._done]] = path, int(expansions_of(self._marking))
+                self._done += 1
+            self._begin()
+        if self.is_done:
+            _kept.marking = self._marking
+        return made
+
+    def _begin(self) -> None:
+        if not self.is_done:
+            begin(self._marking, self._starts[self._line[self._done]], self._cap)
+
+
+def _as_path(grid: Grid, cells: NDArray[np.int32], expanded: int) -> Path:
+    y, x = np.divmod(cells, grid.width)
+    return Path(tuple(zip(x.tolist(), y.tolist(), strict=True)), expanded)
 
 
 def _square(a: Point, b: Point) -> int:

@@ -18,15 +18,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from wend.errors import UnknownNameError
-from wend.groups.map_marker import mark_paths
+from wend.groups.map_marker import Marker
 from wend.groups.routes import NO_PATH, REACH, Cells
-from wend.kernel import OUT_OF_SPACE, jit
-from wend.kernel.allowance import allow
+from wend.kernel import OUT_OF_BUDGET, OUT_OF_SPACE, jit
+from wend.kernel.allowance import allow, spent
 from wend.maps.grid import Grid
 from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, Point
 from wend.search.astar import NO_LIMIT
@@ -81,10 +81,9 @@ class GroupOrder:
 
 def paths_to(grid: Grid, starts: Sequence[int], target: int, mode: str) -> list[Cells]:
     """A path from each of these cells to the target, both ends included."""
-    if mode == MOVE:
-        return _shortest_paths(grid, starts, target)
-    paths = mark_paths(grid, [grid.xy(cell) for cell in starts], grid.xy(target))
-    return [np.array([grid.cell(*point) for point in path], dtype=np.int32) for path in paths]
+    search = search_for(grid, starts, target, mode)
+    search.run(starts, NO_LIMIT)
+    return search.paths(starts)
 
 
 def shortened(grid: Grid, path: Cells, slot: int) -> Cells:
@@ -93,18 +92,82 @@ def shortened(grid: Grid, path: Cells, slot: int) -> Cells:
     return path[: max(path.size - max(abs(x - slot_x), abs(y - slot_y)) - REACH, 0)]
 
 
-def _shortest_paths(grid: Grid, starts: Sequence[int], target: int) -> list[Cells]:
-    """Shortest paths, found by one search backwards from the target for all agents together."""
-    reverse = make_reverse(grid.size, searches=1)
-    begin(reverse, 0, target, starts[0])
-    allow(reverse.allowance, NO_LIMIT)
-    paths = []
-    for start in starts:
-        while (left := distance(grid.tables, reverse, 0, start)) == OUT_OF_SPACE:
-            reverse = with_space(reverse)
-        paths.append(np.empty(left // CARDINAL_COST + 1, dtype=np.int32))
-    allow(reverse.allowance, 0)
-    return [path[: _follow(grid.tables, reverse, start, path)] for start, path in zip(starts, paths, strict=True)]
+class PathSearch(Protocol):
+    """The search for the paths of a group, which can stop after any expansion and go on from there.
+
+    The agents may have moved on when it is done. It is told where they are now, in the order in which it got their
+    starts.
+    """
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the paths of all agents are known."""
+
+    def run(self, cells: Sequence[int], limit: int) -> int:
+        """Expand up to so many nodes; return how many were expanded."""
+
+    def paths(self, cells: Sequence[int]) -> list[Cells]:
+        """The paths of all agents, from these cells on or from near them, target included."""
+
+
+def search_for(grid: Grid, starts: Sequence[int], target: int, mode: str) -> PathSearch:
+    """The search for paths from these cells to a target within their reach."""
+    return ShortestPaths(grid, starts, target) if mode == MOVE else CohesivePaths(grid, starts, target)
+
+
+class ShortestPaths:
+    """One search backwards from the target for all agents together."""
+
+    def __init__(self, grid: Grid, starts: Sequence[int], target: int) -> None:
+        self._grid = grid
+        self._reverse = make_reverse(grid.size, searches=1)
+        self.is_done = False
+        begin(self._reverse, 0, target, starts[0])
+
+    def run(self, cells: Sequence[int], limit: int) -> int:
+        """Expand up to so many nodes; return how many were expanded."""
+        before = spent(self._reverse.allowance)
+        allow(self._reverse.allowance, limit)
+        self.is_done = all(self._distance(cell) != OUT_OF_BUDGET for cell in cells)
+        allow(self._reverse.allowance, 0)
+        return spent(self._reverse.allowance) - before
+
+    def _distance(self, cell: int) -> int:
+        while (left := distance(self._grid.tables, self._reverse, 0, cell)) == OUT_OF_SPACE:
+            self._reverse = with_space(self._reverse)
+        return int(left)
+
+    def paths(self, cells: Sequence[int]) -> list[Cells]:
+        """The shortest paths from these cells."""
+        found = [np.empty(self._distance(cell) // CARDINAL_COST + 1, dtype=np.int32) for cell in cells]
+        tables = self._grid.tables
+        return [path[: _follow(tables, self._reverse, cell, path)] for cell, path in zip(cells, found, strict=True)]
+
+
+class CohesivePaths:
+    """Map Marker's search."""
+
+    def __init__(self, grid: Grid, starts: Sequence[int], target: int) -> None:
+        self._width = grid.width
+        self._marker = Marker(grid, starts, target)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the paths of all agents are known."""
+        return self._marker.is_done
+
+    def run(self, cells: Sequence[int], limit: int) -> int:
+        """Expand up to so many nodes; return how many were expanded."""
+        return self._marker.run(limit)
+
+    def paths(self, cells: Sequence[int]) -> list[Cells]:
+        """The paths from the agents' starts, without what lies behind the agents by now."""
+        return [self._rest(path, cell) for (path, _), cell in zip(self._marker.found, cells, strict=True)]
+
+    def _rest(self, path: Cells, here: int) -> Cells:
+        """A path from its last cell on of those that are nearest to an agent."""
+        far = (path % self._width - here % self._width) ** 2 + (path // self._width - here // self._width) ** 2
+        return path[path.size - 1 - int(far[::-1].argmin()) :]
 
 
 @jit

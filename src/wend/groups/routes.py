@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from wend.journal import Journal
 from wend.kernel import NO_CELL, jit
-from wend.kernel.arrays import ahead, allocate, flags, grown, int32
+from wend.kernel.arrays import ahead, allocate, flags, grown, int32, refill
 from wend.maps.terrain import GridTables
 from wend.planners.base import Agents
 
@@ -57,11 +57,6 @@ class Routes:
         self._agents = 0
 
     @property
-    def agents(self) -> int:
-        """How many agents there are, those included that have left the map."""
-        return self._agents
-
-    @property
     def asked(self) -> Cells:
         """int32[agents] the cell that the last order to each agent named."""
         asked: Cells = self._errands.asked[: self._agents]
@@ -90,13 +85,16 @@ class Routes:
         errands = self._errands
         return errands.path[agent, errands.waypoint[agent] : errands.length[agent] : SPACING].copy()
 
-    def add_agent(self) -> None:
-        """There is one more agent."""
+    def add_agent(self, agent: int) -> None:
+        """An agent has come, with an index that is the next one, or that of an agent that has left."""
         self._journal.keep_attribute(self, "_errands")
         self._journal.keep_attribute(self, "_agents")
-        if self._agents == self._errands.goal.size:
-            self._errands = grown(self._errands, agents=ahead(self._agents, self._agents + 1))
-        self._agents += 1
+        if agent == self._errands.goal.size:
+            self._errands = grown(self._errands, agents=ahead(agent, agent + 1))
+        for array in self._errands:
+            self._journal.keep(array, agent)
+        refill(self._errands, agent)
+        self._agents = max(self._agents, agent + 1)
 
     def aim(self, agent: int, asked: int, nearest: int, goal: int, path: Cells | None) -> int:
         """Send an agent to a goal along a path, which counts only if it has a waypoint; return where it heads first.

@@ -37,6 +37,27 @@ def slots_for(grid: Grid, paths: Sequence[Cells], taken: Cells) -> Cells:
     return approach.deal(approach.choose(taken))
 
 
+def slots_around(grid: Grid, starts: Cells, target: int, taken: Cells) -> Cells:
+    """The same before any path is known: agents stay on the side of the target on which they stand."""
+    chosen = _choose(grid, target, starts.size, taken)
+    return _dealt(_lined_up(*_offsets(grid, starts, target)), chosen, _lined_up(*_offsets(grid, chosen, target)))
+
+
+def _choose(grid: Grid, target: int, count: int, taken: Cells) -> Cells:
+    """So many cells around a target. Where others are too few, cells in doorways are used, then gaps of the chessboard,
+    then taken cells."""
+    around = move_distances(grid, target, nearest=4 * count + taken.size + SPARE)[1]
+    unwanted = 4 * np.isin(around, taken) + 2 * is_gap(grid, around, target)
+    return np.asarray(around[np.argsort(unwanted + is_in_a_doorway(grid, around), kind="stable")][:count])
+
+
+def _dealt(agents: NDArray[np.intp], chosen: Cells, cells: NDArray[np.intp]) -> Cells:
+    """The slot of each agent, where agents and chosen cells are both lined up."""
+    slots = np.empty_like(chosen)
+    slots[agents] = chosen[cells]
+    return slots
+
+
 class _Approach:
     """How a group comes to its target: from where, and in which formation."""
 
@@ -53,12 +74,8 @@ class _Approach:
         self.surrounds = one_sided < _ONE_SIDED
 
     def choose(self, taken: Cells) -> Cells:
-        """As many cells around the target as there are agents. Where others are too few, cells in doorways are used,
-        then gaps of the chessboard, then taken cells."""
-        count = self.starts.size
-        around = move_distances(self.grid, self.target, nearest=4 * count + taken.size + SPARE)[1]
-        unwanted = 4 * np.isin(around, taken) + 2 * is_gap(self.grid, around, self.target)
-        return around[np.argsort(unwanted + is_in_a_doorway(self.grid, around), kind="stable")][:count]
+        """As many cells around the target as there are agents."""
+        return _choose(self.grid, self.target, self.starts.size, taken)
 
     def deal(self, chosen: Cells) -> Cells:
         """The slot of each agent: agents and chosen cells are both lined up in ranks, front first, side by side."""
@@ -70,9 +87,7 @@ class _Approach:
             agents = _lined_up(self.moves, self._side(int(self.lead[0]), set_out, self.starts))
             depth = move_distances(self.grid, self.entry)[0][chosen]
             cells = _lined_up(-depth, self._side(self.entry, self.target, chosen))
-        slots = np.empty_like(chosen)
-        slots[agents] = chosen[cells]
-        return slots
+        return _dealt(agents, chosen, cells)
 
     def _offsets(self, cells: NDArray[np.integer], origin: int) -> tuple[Floats, Floats]:
         """Columns and rows from an origin to cells."""
@@ -110,7 +125,7 @@ def is_in_a_doorway(grid: Grid, cells: Cells) -> NDArray[np.bool_]:
     return np.asarray(np.any([narrow[y + dy, x + dx] for dy in (-1, 0, 1) for dx in (-1, 0, 1)], axis=0))
 
 
-def _lined_up(depth: NDArray[Any], side: Floats) -> NDArray[np.intp]:
+def _lined_up(depth: NDArray[Any], side: NDArray[Any]) -> NDArray[np.intp]:
     """Indices by rank and file: by depth into about as many ranks as each has members, and each rank by side."""
     count = depth.size
     by_depth = np.lexsort((side, depth))

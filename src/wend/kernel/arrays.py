@@ -152,6 +152,13 @@ def grown(bundle: _Bundle, **lengths: int) -> _Bundle:
     return type(bundle)(*values)
 
 
+def refill(bundle: tuple[Any, ...], agent: int) -> None:
+    """Fill what arrays over agents hold for one of them as when they were new. Mutates: bundle, not those inside it."""
+    for (axis, fill), value in zip(first_axes(type(bundle)), bundle, strict=True):
+        if axis == "agents":
+            value[agent] = fill
+
+
 def copied(bundle: _Bundle) -> _Bundle:
     """An independent copy of a bundle and all in it."""
     values: list[Any] = []

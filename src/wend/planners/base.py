@@ -43,7 +43,7 @@ _LARGEST = 2**31 - 1            # of a whole number that is a parameter; kernels
 
 
 class Agents(NamedTuple):
-    """The agents of one world, structure of arrays. An agent keeps its index for ever."""
+    """The agents of one world, structure of arrays. An agent keeps its index until it is removed."""
 
     cell: Annotated[np.ndarray, int32("agents", fill=NO_CELL)]  # where each agent stands, NO_CELL once it is removed
     goal: Annotated[np.ndarray, int32("agents", fill=NO_CELL)]  # where it heads now: its goal, or the next waypoint
@@ -309,7 +309,7 @@ class Planner(ABC):
     # Events between two ticks. The state already shows them; a planner forgets what they invalidate, and no more.
 
     def agent_added(self, agent: int) -> None:
-        """An agent was added; its index is the largest so far, except where it was teleported."""
+        """An agent was added; its index is the next one, or that of an agent that was removed or teleported."""
 
     def agent_removed(self, agent: int) -> None:
         """An agent left the map."""

@@ -57,10 +57,10 @@ class Timetable:
         self._plans: list[NDArray[np.int32]] = []   # of each agent: its cells, one per tick; it stays on the last
         self._since: list[int] = []                 # of each agent: the tick after which it stood on the first of them
 
-    def add_agent(self) -> None:
-        """There is one more agent, without a plan."""
-        self._plans.append(np.empty(0, np.int32))
-        self._since.append(0)
+    def add_agent(self, agent: int) -> None:
+        """An agent has come, without a plan; its index is the next one, or that of an agent that has left."""
+        self._plans[agent : agent + 1] = [np.empty(0, np.int32)]
+        self._since[agent : agent + 1] = [0]
 
     def remove_agent(self, agent: int, tick: int) -> None:
         """Withdraw the plan of an agent that left the map."""
@@ -244,7 +244,7 @@ class Cooperative(Planner):
         return reservations.next_owners(self._timetable.table, self.state.tick)
 
     def agent_added(self, agent: int) -> None:
-        self._timetable.add_agent()
+        self._timetable.add_agent(agent)
         self._guard = grown(self._guard, agents=ahead(self._guard.state.size, agent + 1))
         self._aim(agent)
         self._timetable.enter(agent, self.state.agents.cell[agent : agent + 1].copy(), self.state.tick, stays=False)

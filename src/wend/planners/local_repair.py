@@ -40,7 +40,7 @@ from numpy.typing import NDArray
 
 from wend.kernel import FOUND, NO_AGENT, NO_CELL, OUT_OF_BUDGET, OUT_OF_SPACE, UNREACHABLE, jit, scramble
 from wend.kernel.allowance import allow, spent
-from wend.kernel.arrays import ahead, allocate, grown, int32, record
+from wend.kernel.arrays import ahead, allocate, grown, int32, record, refill
 from wend.kernel.compiling import prepared
 from wend.planners.base import Budget, Intent, Moment, Planner, Proposal, State, all_stay, moment_of, parameter
 from wend.planners.waiting import agent_ahead, is_away
@@ -348,7 +348,8 @@ class LocalRepair(Planner):
         self._rough.aim(agent, int(self.state.agents.goal[agent]))
 
     def agent_removed(self, agent: int) -> None:
-        self._begin_anew(agent)
+        refill(self._repairs, agent)
+        refill(self._repairs.rough, agent)
         self._repairs.paths.left[agent] = 0
         abandon_search_of(self._repairs.turns, agent)
         self._rough.drop(agent)

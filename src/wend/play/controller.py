@@ -179,8 +179,7 @@ class Controller:
             try:
                 picture, is_at_rest = await worker.call(_advance, scene, deeds, is_due)
             except asyncio.CancelledError:
-                for deed in deeds:
-                    deed.answer.cancel()
+                _drop(deeds)
                 raise
             except Exception as error:
                 _log.exception("a tick failed")
@@ -249,8 +248,7 @@ class Controller:
         if self._worker is not None:
             self._worker.retire()
             self._left.append(self._worker)
-        for deed in self._deeds:
-            deed.answer.cancel()
+        _drop(self._deeds)
         self._deeds = []
 
     def _compiling_told(self) -> Callable[[], None]:
@@ -302,6 +300,12 @@ def _advance(scene: LiveScene, deeds: list[Deed], is_due: bool) -> tuple[Picture
         scene.tick()
     has_news = is_due or any(deed.changes for deed in deeds)
     return scene.picture() if has_news else None, scene.is_at_rest()
+
+
+def _drop(deeds: list[Deed]) -> None:
+    """Say that these will not be done any more."""
+    for deed in deeds:
+        _settle(deed.answer, None, ParameterError("another scene has begun"))
 
 
 def _settle(future: asyncio.Future[Any], answer: Any, error: Exception | None) -> None:

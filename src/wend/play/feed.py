@@ -8,6 +8,7 @@ client or tick waits for it. (A socket's own back-pressure comes too late: its b
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
@@ -22,12 +23,13 @@ from wend.play.frames import Body, cells_body, map_body, overlay_body
 from wend.play.scene import LiveScene, Picture
 
 TEXTS_PER_SECOND = 20           # of `tick`
+VERDICTS_PER_SECOND = 1
 OVERLAYS_PER_SECOND = 4         # of each pane
 _NOTICES_KEPT = 20
 
 
 class Socket(Protocol):
-    """What is needed of a WebSocket."""
+    """What is needed of a WebSocket; each of these raises a ConnectionError when the client has gone."""
 
     async def send_text(self, data: str) -> None:
         """Send a text."""
@@ -35,8 +37,24 @@ class Socket(Protocol):
     async def send_bytes(self, data: bytes) -> None:
         """Send a frame."""
 
-    async def close(self, code: int = 1000, reason: str | None = None) -> None:
+    async def close(self, code: int, reason: str) -> None:
         """Hang up."""
+
+
+class Rate:
+    """How often something may be sent."""
+
+    def __init__(self, per_second: float) -> None:
+        self._interval = 1 / per_second
+        self._next = 0.0        # by the loop's clock
+
+    def wait(self) -> float:
+        """Count it, and return 0; or how many seconds it has to wait."""
+        now = asyncio.get_running_loop().time()
+        if now < self._next:
+            return self._next - now
+        self._next = now + self._interval
+        return 0.0
 
 
 @dataclass
@@ -45,8 +63,8 @@ class Chosen:
 
     name: str
     agent: int
-    serial: int = -1        # of the units when it was last drawn, ...
-    at: float = 0.0         # ... and when, by the loop's clock
+    rate: Rate
+    serial: int = -1        # of the units when it was last drawn
 
     def draw(self, scene: LiveScene, pane: int) -> Body:
         """The overlay as it is now."""
@@ -69,10 +87,10 @@ class Feed:
         self._event = 0                     # the last event that was sent
         self._state: tuple[str, float] | None = None
         self._verdict = ""
-        self._said_at = 0.0                     # when the verdict was sent
+        self._verdict_rate = Rate(VERDICTS_PER_SECOND)
         self._overlays: dict[int, Chosen] = {}  # by pane
-        self._ticked: Picture | None = None     # of which the numbers were sent, ...
-        self._ticked_at = 0.0                   # ... and when, by the loop's clock
+        self._ticked: Picture | None = None     # of which the numbers were sent
+        self._numbers_rate = Rate(TEXTS_PER_SECOND)
         self._notices: list[str] = []
         self._wake = asyncio.Event()
         self._sending = asyncio.Lock()
@@ -100,7 +118,7 @@ class Feed:
         """The client wants to see an overlay of a pane from now on, or none."""
         self._overlays.pop(pane, None)
         if overlay is not None:
-            self._overlays[pane] = Chosen(overlay, NO_AGENT if agent is None else agent)
+            self._overlays[pane] = Chosen(overlay, NO_AGENT if agent is None else agent, Rate(OVERLAYS_PER_SECOND))
         self._wake.set()
 
     # --- what it is sent ---------------------------------------------------------------------------------------------
@@ -110,12 +128,10 @@ class Feed:
         unsubscribe = self._controller.subscribe(self._wake.set, self.notice)
         try:
             while True:
-                pause = await self._send_news()
-                if pause is None:
-                    await self._wake.wait()
-                else:
-                    await asyncio.sleep(pause)
                 self._wake.clear()
+                due = await self._send_news()
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._wake.wait(), due)
         finally:
             unsubscribe()
 
@@ -132,13 +148,12 @@ class Feed:
 
     async def _send_news(self) -> float | None:
         """Send what is new; return after how many seconds there is more to send, if that is known."""
+        controller = self._controller
         if not self._is_on:
             return None
-        controller = self._controller
-        state = controller.state, controller.ticks_per_second
-        if state != self._state:
-            self._state = state
-            await self.say("state", name=state[0], ticks_per_second=state[1])
+        if self._state != (controller.state, controller.ticks_per_second):
+            self._state = controller.state, controller.ticks_per_second
+            await self.say("state", name=self._state[0], ticks_per_second=self._state[1])
         notices, self._notices = self._notices, []
         for text in notices:
             await self.say("notice", text=text)
@@ -149,8 +164,12 @@ class Feed:
             await self._send_about(picture)
         await self._send_ground(picture)
         await self._send_units(picture)
-        await self._send_overlays(picture)
-        return await self._send_numbers(picture)
+        later = [
+            await self._send_numbers(picture),
+            await self._send_verdict(picture),
+            *[await self._send_overlay(picture, pane, chosen) for pane, chosen in list(self._overlays.items())],
+        ]
+        return min((seconds for seconds in later if seconds is not None), default=None)
 
     def _is_far_behind(self) -> bool:
         return self._frame - self._acknowledged >= self._limit
@@ -192,35 +211,41 @@ class Feed:
         async with self._sending:
             await self._socket.send_bytes(framed)
 
-    async def _send_overlays(self, picture: Picture) -> None:
-        """Have the chosen overlays drawn if they may have changed, but not too often."""
-        now = asyncio.get_running_loop().time()
-        for pane, chosen in list(self._overlays.items()):
-            if chosen.serial == picture.serial or now - chosen.at < 1 / OVERLAYS_PER_SECOND:
-                continue
-            chosen.serial, chosen.at = picture.serial, now
-            try:
-                body = await self._controller.do(partial(chosen.draw, pane=pane), changes=False)
-            except WendError as error:      # its agent has left, or another planner has come
-                self._overlays.pop(pane, None)
-                self.notice(f"the overlay {chosen.name} cannot be drawn any more: {error}")
-                continue
-            await self._send_frame(picture, pane, body)
-
     async def _send_numbers(self, picture: Picture) -> float | None:
         """Send the numbers of a picture, but not too often; return when it is time for them."""
         if picture is self._ticked:
             return None
-        now = asyncio.get_running_loop().time()
-        wait = self._ticked_at + 1 / TEXTS_PER_SECOND - now
-        if wait > 0:
+        if wait := self._numbers_rate.wait():
             return wait
-        self._ticked, self._ticked_at = picture, now
+        self._ticked = picture
         events = [event for event in picture.events if event["number"] > self._event]
         if events:
             self._event = events[-1]["number"]
         await self.say("tick", tick=picture.tick, panes=picture.panes, events=events)
-        if picture.verdict != self._verdict and now - self._said_at >= 1:
-            self._verdict, self._said_at = picture.verdict, now
-            await self.say("verdict", sentence=picture.verdict)
+        return None
+
+    async def _send_verdict(self, picture: Picture) -> float | None:
+        """Send the verdict, if it has changed, but not too often; return when it is time for it."""
+        if picture.verdict == self._verdict:
+            return None
+        if wait := self._verdict_rate.wait():
+            return wait
+        self._verdict = picture.verdict
+        await self.say("verdict", sentence=picture.verdict)
+        return None
+
+    async def _send_overlay(self, picture: Picture, pane: int, chosen: Chosen) -> float | None:
+        """Have an overlay drawn if it may have changed, but not too often; return when it is time for it."""
+        if chosen.serial == picture.serial:
+            return None
+        if wait := chosen.rate.wait():
+            return wait
+        chosen.serial = picture.serial
+        try:
+            body = await self._controller.do(partial(chosen.draw, pane=pane), changes=False)
+        except WendError as error:      # its agent has left, or another planner has come
+            self._overlays.pop(pane, None)
+            self.notice(f"the overlay {chosen.name} cannot be drawn any more: {error}")
+        else:
+            await self._send_frame(picture, pane, body)
         return None

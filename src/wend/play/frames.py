@@ -40,17 +40,37 @@ for _direction, (_dx, _dy) in enumerate(zip(DX, DY, strict=True)):
     _CODES[_dy + 1, _dx + 1] = 1 + _direction
 
 
+class Header(NamedTuple):
+    """What stands before every frame."""
+
+    kind: int
+    pane: int
+    scene: int
+    frame: int
+    tick: int
+    entries: int    # `count` in docs/formats/live.md
+    extra: int
+
+
+HEADER_BYTES = _HEADER.size
+
+
+def read_header(frame: bytes) -> Header:
+    """What a frame says of itself."""
+    return Header(*_HEADER.unpack_from(frame))
+
+
 class Body(NamedTuple):
     """A frame without what differs from client to client."""
 
     kind: int
-    entries: int    # `count` in the header
+    entries: int
     extra: int
     data: bytes
 
     def framed(self, *, pane: int, scene: int, frame: int, tick: int) -> bytes:
         """The whole frame."""
-        return _HEADER.pack(self.kind, pane, scene & 0xFFFF, frame, tick, self.entries, self.extra) + self.data
+        return _HEADER.pack(*Header(self.kind, pane, scene, frame, tick, self.entries, self.extra)) + self.data
 
 
 def move_codes(before: NDArray[np.int32], after: NDArray[np.int32]) -> NDArray[np.uint8]:

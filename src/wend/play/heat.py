@@ -29,13 +29,13 @@ class Heat:
         self._waits = np.zeros(cells)
         self._weight = 1.0          # of a tick of waiting now; older ones weigh less by comparison
 
-    def note(self, cells: NDArray[np.int32], waits: NDArray[np.bool_]) -> None:
-        """A tick was made: where the units are, and which of them wait."""
+    def note(self, width: int, places: NDArray[np.int32]) -> None:
+        """A tick was made in which units waited at these places, on a map so wide."""
         self._weight /= _FADES
         if self._weight > _HEAVIEST:
             self._waits /= self._weight
             self._weight = 1.0
-        self._waits[cells[waits]] += self._weight       # no two units are on one cell
+        self._waits[places[:, 1] * width + places[:, 0]] += self._weight       # no two units are on one cell
 
     def draw(self, name: str, world: World) -> NDArray[np.float64]:
         """One of OVERLAYS."""

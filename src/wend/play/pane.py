@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from wend.errors import UnknownNameError
 from wend.groups.cohesion import spread
-from wend.kernel import NO_AGENT, NO_CELL
-from wend.maps.terrain import places_of
+from wend.kernel import NO_AGENT
 from wend.planners import registry
 from wend.play.frames import Body, flags_of, full_body, move_codes, moves_body
 from wend.play.heat import OVERLAYS, Heat
@@ -55,7 +54,7 @@ class Pane:
         world.tick(budget=budget)
         self.tick_ms = (time.perf_counter() - began) * 1000
         self.expansions = world.expansions - before
-        self.heat.note(world.state.agents.cell, np.isin(world.state_codes(), _WAITS))
+        self.heat.note(world.grid.width, world.positions()[np.isin(world.state_codes(), _WAITS)])
         if not world.all_home():
             self.home_at = None
         elif self.home_at is None:
@@ -64,17 +63,17 @@ class Pane:
     def draw(self, overlay: str, agent: int) -> NDArray[Any]:
         """A picture over the map: one of the planner's, or one that any world can show."""
         if overlay in self.world.planner.overlays:
-            return self.world.planner.overlay(overlay, agent)
+            return self.world.planner.overlay(overlay, agent if agent == NO_AGENT else self.world.index_of(agent))
         if overlay not in OVERLAYS:
             raise UnknownNameError("overlay", overlay, [*OVERLAYS, *self.world.planner.overlays])
         return self.heat.draw(overlay, self.world)
 
     def look(self, groups: NDArray[np.uint16], last_group: list[int]) -> Look:
         """How it looks now; `groups` are the groups of all units, `last_group` those whose spread is measured."""
-        world, agents = self.world, self.world.state.agents
+        world = self.world
         places, states = world.positions(), world.state_codes()
         codes = move_codes(world.previous_positions(), places)
-        flags = flags_of(states, world.followed() != NO_AGENT, agents.pinned, agents.controlled)
+        flags = flags_of(states, world.followed() != NO_AGENT, world.pinned(), world.controlled())
         has_as_many = self.flags is not None and self.flags.size == flags.size
         moves = moves_body(codes, flags, self.flags) if self.flags is not None and has_as_many else None
         self.flags = flags
@@ -90,8 +89,8 @@ class Pane:
 
     def _spread(self, group: list[int]) -> float | None:
         """How far the units of a group are from their centre, on average; None if none is on the map."""
-        cells = self.world.state.agents.cell[group]
-        there = places_of(self.world.grid.width, cells[cells != NO_CELL])
+        places = self.world.positions()[group]
+        there = places[places[:, 0] >= 0]
         return round(float(spread(there[np.newaxis])[0]), 2) if there.size else None
 
     def score(self, look: Look, ordered_at: int) -> PaneScore:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wend.errors import MapError, ParameterError
-from wend.kernel import NO_AGENT, NO_CELL
+from wend.kernel import NO_AGENT
 from wend.maps.grid import Grid
 from wend.maps.terrain import Point, places_of
 from wend.planners.base import Planner
@@ -241,8 +241,8 @@ class LiveScene:
 
     def _present(self, agents: list[int]) -> list[int]:
         """Those that are on the map; an error if none is."""
-        cell = self.panes[0].world.state.agents.cell
-        present = [agent for agent in agents if agent < cell.size and cell[agent] != NO_CELL]
+        living = set(self.panes[0].world.living().tolist())
+        present = [agent for agent in agents if agent in living]
         if not present:
             raise ParameterError("none of these units is on the map" if agents else "agents is empty")
         return present

@@ -13,8 +13,9 @@ import hmac
 import ipaddress
 import secrets
 import socket as sockets
-from collections.abc import AsyncIterator
-from dataclasses import dataclass
+import threading
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from urllib.parse import urlsplit
 
@@ -48,6 +49,7 @@ HEADERS = {
 _TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
 _LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 _REFUSED, _TRY_LATER = 1008, 1013
+_LIMITS = PlayLimits()
 
 
 @dataclass(frozen=True)
@@ -68,9 +70,21 @@ class Address:
     @property
     def url(self) -> str:
         """What to open in a browser."""
+        return f"http://{self._place}/{self._query}"
+
+    @property
+    def socket_url(self) -> str:
+        """What a program connects to."""
+        return f"ws://{self._place}/live{self._query}"
+
+    @property
+    def _place(self) -> str:
         host = "localhost" if self.is_any else self.host
-        host = f"[{host}]" if ":" in host else host
-        return f"http://{host}:{self.port}/" + (f"?token={self.token}" if self.token else "")
+        return f"[{host}]:{self.port}" if ":" in host else f"{host}:{self.port}"
+
+    @property
+    def _query(self) -> str:
+        return "" if self.token is None else f"?token={self.token}"
 
     @property
     def is_any(self) -> bool:
@@ -136,23 +150,24 @@ def make_app(catalogue: Catalogue, recipe: Recipe, address: Address, limits: Pla
             return
         await socket.accept()
         clients.add(socket)
-        session = Session(socket, controllers[-1], session_name)
+        session = Session(Line(socket), controllers[-1], session_name)
         sending = asyncio.create_task(session.feed.run())
         try:
-            while await session.hear(await _received(socket)):
-                if sending.done():
-                    break
-        except WebSocketDisconnect:
+            while await session.hear(await _received(socket)) and not sending.done():
+                pass
+        except ConnectionError:
             pass
         finally:
             clients.discard(socket)
             session.end()
             sending.cancel()
-            with contextlib.suppress(asyncio.CancelledError, WebSocketDisconnect, RuntimeError):
+            with contextlib.suppress(asyncio.CancelledError, ConnectionError):
                 await sending
 
     routes = [Route("/", file), Route("/{name}", file), WebSocketRoute("/live", live)]
-    return Starlette(routes=routes, lifespan=lifespan)
+    app = Starlette(routes=routes, lifespan=lifespan)
+    app.router.redirect_slashes = False
+    return app
 
 
 def _text_of(name: str) -> str | None:
@@ -176,12 +191,42 @@ def _objection(socket: WebSocket, address: Address, is_full: bool) -> tuple[int,
 
 
 async def _received(socket: WebSocket) -> str | None:
-    """The next text; None for bytes."""
+    """The next text; None for bytes; a ConnectionError when the client has gone."""
     message = await socket.receive()
     if message["type"] == "websocket.disconnect":
-        raise WebSocketDisconnect(message.get("code", 1000))
+        raise ConnectionResetError
     text: str | None = message.get("text")
     return text
+
+
+class Line:
+    """A socket on which to send; a ConnectionError says that the client has gone."""
+
+    def __init__(self, socket: WebSocket) -> None:
+        self._socket = socket
+
+    async def send_text(self, data: str) -> None:
+        """Send a text."""
+        with _gone():
+            await self._socket.send_text(data)
+
+    async def send_bytes(self, data: bytes) -> None:
+        """Send a frame."""
+        with _gone():
+            await self._socket.send_bytes(data)
+
+    async def close(self, code: int, reason: str) -> None:
+        """Hang up."""
+        with _gone():
+            await self._socket.close(code, reason)
+
+
+@contextlib.contextmanager
+def _gone() -> Iterator[None]:
+    try:
+        yield
+    except (WebSocketDisconnect, RuntimeError):     # the second is what Starlette raises once a socket is closed
+        raise ConnectionResetError from None
 
 
 def listen(host: str, port: int) -> sockets.socket:
@@ -198,6 +243,22 @@ def listen(host: str, port: int) -> sockets.socket:
         hint = "Choose another --port; 0 takes any that is free"
         raise ParameterError(f"cannot listen at {host}, port {port}: {why}. {hint}") from None
     return listening
+
+
+@contextlib.contextmanager
+def serving(recipe: Recipe, *, limits: PlayLimits = _LIMITS, host: str | None = None) -> Iterator[Address]:
+    """A server in a thread of its own, on any port that is free; it ends with the block."""
+    asked = Address.of(host, 0)
+    listening = listen(asked.host, asked.port)
+    address = replace(asked, port=listening.getsockname()[1])
+    server = make_server(make_app(Catalogue(limits), recipe, address, limits), limits)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, name="wend-server", daemon=True)
+    thread.start()
+    try:
+        yield address
+    finally:
+        server.should_exit = True
+        thread.join()
 
 
 def make_server(app: Starlette, limits: PlayLimits) -> uvicorn.Server:

@@ -7,6 +7,7 @@ counted, and changes nothing. What is to be done between two ticks is waited for
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -168,10 +169,16 @@ class Session:
                     self.feed.notice(said)
             except WendError as error:
                 await self._refuse(str(error), message.type)
+            except ConnectionError:
+                raise
             except Exception as error:      # told of in the log where it happened
                 await self._refuse(f"an error of the server: {type(error).__name__}", message.type)
 
-        task = asyncio.create_task(wait())
+        async def wait_unless_gone() -> None:
+            with contextlib.suppress(ConnectionError):      # the client has gone meanwhile
+                await wait()
+
+        task = asyncio.create_task(wait_unless_gone())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 

@@ -44,10 +44,9 @@ def _compared(one: PaneScore, other: PaneScore) -> str:
         )
     if one.home_in is not None or other.home_in is not None:
         done, late = (one, other) if one.home_in is not None else (other, one)
-        left = late.units - late.home
         return (
             f"{done.title} has brought all {done.units} units home in {done.home_in} ticks; after {late.ticks}, "
-            f"{late.title} has {left} still on {'its' if left == 1 else 'their'} way{_stuck(late)}."
+            f"{late.title} has {late.units - late.home} still to come{_stuck(late)}."
         )
     first, second = (one, other) if one.home >= other.home else (other, one)
     if first.home == second.home:

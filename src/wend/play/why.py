@@ -57,10 +57,10 @@ def why(world: World, agent: int) -> Why:
     state, intent = world.agent_state(agent), world.intent(agent)
     chain, back_to = _chain(world, agent)
     other = int(world.followed()[agent])
-    agents = world.state.agents
+    agents, index = world.state.agents, world.index_of(agent)
     found = Why(
         agent, world.ticks, state.name, "", list(intent.path), world.goal(agent), chain, back_to,
-        other if other >= 0 else None, bool(agents.pinned[agent]), bool(agents.controlled[agent]),
+        other if other >= 0 else None, bool(agents.pinned[index]), bool(agents.controlled[index]),
     )  # fmt: skip
     return Why(**{**vars(found), "sentence": _sentence(world, found, state, intent)})
 
@@ -89,7 +89,7 @@ def _sentence(world: World, found: Why, state: AgentState, intent: AgentIntent) 
         return f"{unit} is moved by the program, not by the planner."
     if state.name == "arrived":
         holds = ", and holds its place" if found.pinned else ""
-        near = f", as near to {_at(order.asked)} as there was a place" if order.shared else ""
+        near = f", its place near {_named(order.nearest)}" if order.shared else ""
         follows = f", beside unit {found.following}, which it follows" if found.following is not None else ""
         return f"{unit} is where it was sent, {goal}{follows or near}{holds}."
     if state.name == "unreachable":
@@ -100,9 +100,12 @@ def _sentence(world: World, found: Why, state: AgentState, intent: AgentIntent) 
         return f"{unit} {aim}{left}{'; ' + intent.reason if intent.reason else ''}."
     if world.ticks == 0:
         return f"{unit} has not moved yet: no tick was made. It is to go {_to(found.goal)}."
-    verb = {"waiting": "waits", "stuck": "is stuck", "yielding": "has made way, and waits to go back"}[state.name]
-    since = f" for {state.waited_ticks} ticks" if state.waited_ticks > 1 else ""
-    return f"{unit} {verb}{since} {_at(found.chain[0].cell)}, on its way {_to(found.goal)}: {_because(found)}."
+    here, ticks = _at(found.chain[0].cell), f"{state.waited_ticks} tick{'' if state.waited_ticks == 1 else 's'}"
+    if state.name == "yielding":
+        back = f"to go back {_to(found.goal)}"
+        return f"{unit} has made way for another, and has waited {ticks} {here} {back}: {_because(found)}."
+    since = f"has been stuck for {ticks}" if state.name == "stuck" else f"has waited {ticks}"
+    return f"{unit} {since} {here}, on its way {_to(found.goal)}: {_because(found)}."
 
 
 def _because(found: Why) -> str:
@@ -140,9 +143,13 @@ def _end(last: Link) -> str:
     return f"stays because {last.reason}" if last.reason else "stays"
 
 
+def _named(point: Point) -> str:
+    return f"({point[0]}, {point[1]})"
+
+
 def _at(point: Point) -> str:
-    return f"at ({point[0]}, {point[1]})"
+    return f"at {_named(point)}"
 
 
 def _to(point: Point) -> str:
-    return f"to ({point[0]}, {point[1]})"
+    return f"to {_named(point)}"

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wend.errors import ParameterError, UnknownNameError
 from wend.selection.learners import LEARNERS, choose
+from wend.selection.networks import SHAPES
 from wend.selection.portfolios import (
     Choices,
     Score,
@@ -22,6 +23,7 @@ from wend.selection.portfolios import (
 SPLITS = ("random", "by-map")
 TEST_SHARE = 0.3
 CURVE = (0.1, 0.25, 0.5)         # of the training part, for the learning curve
+BOTH, BOTH_SEE, SURENESS = "both", "small", 0.1  # trees, and a little of what this network says for each algorithm
 SELECTORS = ("perfect", "worst", "single-best", "best-per-type")        # those that do not learn from features
 
 Rows = NDArray[np.intp]
@@ -37,6 +39,7 @@ class Portfolio:
     types: tuple[str, ...]          # by problem
     features: NDArray[np.float64]   # [problems, features]
     quality: NDArray[np.float64]    # [problems, algorithms, 3]
+    answers: Mapping[str, Mapping[str, NDArray[np.float32]]] = field(default_factory=dict)  # by network and lesson
 
 
 def split(data: Portfolio, kind: str, trial: int) -> tuple[Rows, Rows]:
@@ -53,8 +56,19 @@ def split(data: Portfolio, kind: str, trial: int) -> tuple[Rows, Rows]:
     return np.flatnonzero(~is_test), np.flatnonzero(is_test)
 
 
-def choices_of(data: Portfolio, selector: str, train: Rows, test: Rows, seed: int) -> Choices:
-    """What a selector, trained on some rows, chooses for others."""
+def parts_of(data: Portfolio, kind: str, trial: int, training: float = 1.0) -> tuple[Rows, Rows]:
+    """A split of which only a share of the training part is seen."""
+    train, test = split(data, kind, trial)
+    return np.random.default_rng(trial).permutation(train)[: max(round(training * train.size), 2)], test
+
+
+def lesson_name(kind: str, trial: int, training: float = 1.0) -> str:
+    """What the lesson of a network is called that learns on such a split."""
+    return f"{kind} {trial} {training:g}"
+
+
+def choices_of(data: Portfolio, selector: str, train: Rows, test: Rows, seed: int, lesson: str = "") -> Choices:
+    """What a selector, trained on some rows, chooses for others; a network was trained before, in its lesson."""
     names = [data.names[row] for row in test]
     if selector == "perfect":
         return best_choices(data.quality[test], names)
@@ -69,19 +83,32 @@ def choices_of(data: Portfolio, selector: str, train: Rows, test: Rows, seed: in
         return np.full(test.size, single_best(data.quality[train]))
     if selector in data.algorithms:
         return np.full(test.size, data.algorithms.index(selector))
+    if selector in data.answers:
+        return np.asarray(_answers(data, selector, lesson, test).argmax(axis=1))
+    if selector == BOTH and BOTH_SEE in data.answers:
+        expected = LEARNERS["trees"](data.features[train], data.quality[train], seed)(data.features[test])
+        return np.asarray((expected + SURENESS * _answers(data, BOTH_SEE, lesson, test)).argmax(axis=1))
+    if selector in (*SHAPES, BOTH):
+        raise ParameterError(f"{selector} has not been trained on this data: run `wend train networks` first")
     if selector not in LEARNERS:
-        raise UnknownNameError("selector", selector, (*SELECTORS, *data.algorithms, *LEARNERS))
+        raise UnknownNameError("selector", selector, (*SELECTORS, *data.algorithms, *LEARNERS, *SHAPES, BOTH))
     return choose(LEARNERS[selector](data.features[train], data.quality[train], seed), data.features[test])
+
+
+def _answers(data: Portfolio, network: str, lesson: str, test: Rows) -> NDArray[np.float32]:
+    """[test, algorithms] how sure a network is that each algorithm is the best."""
+    told = data.answers[network].get(lesson)
+    if told is None or len(told) != len(data.names) or np.isnan(told[test]).any():
+        raise ParameterError(f"{network} has not been trained for {lesson!r} of this data: run `wend train networks`")
+    return told[test]
 
 
 def judge(data: Portfolio, selector: str, kind: str, trial: int, training: float = 1.0) -> tuple[Score, int]:
     """How good a selector is on one split if it sees a share of the training part; and how many problems that is."""
-    train, test = split(data, kind, trial)
-    single = single_best(data.quality[train])       # of the whole training part: a learning curve has one baseline
-    count = max(round(training * train.size), 2)
-    train = np.random.default_rng(trial).permutation(train)[:count]
-    chosen = choices_of(data, selector, train, test, trial)
-    return score(data.quality[test], chosen, [data.names[row] for row in test], single), count
+    single = single_best(data.quality[split(data, kind, trial)[0]])     # a learning curve has one baseline
+    train, test = parts_of(data, kind, trial, training)
+    chosen = choices_of(data, selector, train, test, trial, lesson_name(kind, trial, training))
+    return score(data.quality[test], chosen, [data.names[row] for row in test], single), train.size
 
 
 @dataclass(frozen=True)
@@ -100,7 +127,8 @@ class SelectorScores:
 
 def standings(data: Portfolio, trials: int) -> Iterator[SelectorScores]:
     """All selectors on so many splits of each kind, and then the learning curve of the trees."""
-    selectors = ("worst", *data.algorithms, "single-best", "best-per-type", *LEARNERS, "perfect")
+    networks = (*data.answers, *((BOTH,) if BOTH_SEE in data.answers else ()))
+    selectors = ("worst", *data.algorithms, "single-best", "best-per-type", *LEARNERS, *networks, "perfect")
     for kind in SPLITS if len(set(data.maps)) > 1 else SPLITS[:1]:
         for selector, training in (*((each, 1.0) for each in selectors), *(("trees", share) for share in CURVE)):
             scores = [judge(data, selector, kind, trial, training)[0] for trial in range(trials)]

@@ -1,13 +1,14 @@
 """Choosing a configuration of real-time heuristic search per genre, per game, per map and per problem.
 
 D. Sigurdson, "Automatic Algorithm Selection in Videogame Pathfinding" (MSc thesis, University of Alberta, 2018),
-sections 4.4 and 4.5. The thesis trains an AlexNet on pictures; here a forest looks at numbers that are taken from the
-map, or from start and goal. Everything else is the thesis's: a label per genre or game has the configuration that is
-best on the training maps of that label; per map and per problem, the labels are the members of a greedy portfolio.
+sections 4.4 and 4.5. A label per genre or game has the configuration that is best on the training maps of that label;
+per map and per problem, the labels are the members of a greedy portfolio. Who predicts the labels is another matter: a
+forest that looks at numbers, here, or a network that looks at pictures (`networks.py`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +23,19 @@ TEST_SHARE = 0.25
 PORTFOLIO = 2
 
 Numbers = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Task:
+    """Labels to be predicted on one split of maps or problems, and the configuration that each label stands for."""
+
+    train: Rows
+    test: Rows
+    labels: Rows            # by map or problem; -1 where no map of the training part has the label
+    costs: Numbers          # [maps or problems, labels] what a label costs; what is least fits best
+    configurations: Rows    # by label
+    prior: int              # the configuration that is best on the training part
 
 
 @dataclass(frozen=True)
@@ -34,50 +48,50 @@ class SplitOutcome:
     perfect: float      # the configuration of the true label
 
 
-def split(count: int, trial: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Which of so many maps or problems to train and to test with; a quarter is for testing."""
-    if count < 2:
-        raise ParameterError(f"{count} maps or problems cannot be split into two parts")
-    order = np.random.default_rng(trial).permutation(count)
-    tested = min(max(round(TEST_SHARE * count), 1), count - 1)
-    return np.sort(order[tested:]), np.sort(order[:tested])
+def split(owners: Sequence[Hashable], trial: int) -> tuple[Rows, Rows]:
+    """Which maps or problems to train and to test with: those of a quarter of their owners are for testing.
+
+    What has one owner stays together; where everything has its own, it is a random split.
+    """
+    number = {owner: k for k, owner in enumerate(dict.fromkeys(owners))}
+    if len(number) < 2:
+        raise ParameterError(f"{len(owners)} maps or problems of {len(number)} owners cannot be split into two parts")
+    order = np.random.default_rng(trial).permutation(len(number))
+    tested = order[: min(max(round(TEST_SHARE * len(number)), 1), len(number) - 1)]
+    is_test = np.isin([number[owner] for owner in owners], tested)
+    return np.flatnonzero(~is_test), np.flatnonzero(is_test)
 
 
-def by_label(suboptimality: Numbers, features: Numbers, labels: list[str], trial: int) -> SplitOutcome:
+def label_task(suboptimality: Numbers, labels: list[str], trial: int) -> Task:
     """Per genre or per game: suboptimality is [configurations, maps], the mean over the problems of each map."""
-    train, test = split(len(labels), trial)
+    train, test = split(range(len(labels)), trial)
     known = sorted({labels[k] for k in train})
     number = np.array([known.index(label) if label in known else -1 for label in labels])
     best = np.array([best_configuration(suboptimality[:, train[number[train] == k]]) for k in range(len(known))])
-    prior = best_configuration(suboptimality[:, train])
-    predicted = _classify(features[train], number[train], features[test], trial)
-    truly = np.where(number[test] >= 0, best[number[test]], prior)
-    return _outcome(suboptimality[:, test], prior, best[predicted], truly, predicted == number[test])
+    costs = (number[:, None] != np.arange(len(known))).astype(np.float64)
+    return Task(train, test, number, costs, best, best_configuration(suboptimality[:, train]))
 
 
-def by_portfolio(suboptimality: Numbers, features: Numbers, trial: int) -> SplitOutcome:
+def portfolio_task(suboptimality: Numbers, owners: Sequence[Hashable], trial: int) -> Task:
     """Per map or per problem: suboptimality is [configurations, maps or problems]."""
-    train, test = split(suboptimality.shape[1], trial)
+    train, test = split(owners, trial)
     portfolio = np.array(greedy_portfolio(suboptimality[:, train], PORTFOLIO))
-    members = suboptimality[portfolio]
-    expected = predict(grow_forest(features[train], np.log(members[:, train]).T, seed=trial), features[test])
-    predicted, true = expected.argmin(axis=1), members[:, test].argmin(axis=0)
-    return _outcome(
-        suboptimality[:, test], int(portfolio[0]), portfolio[predicted], portfolio[true], predicted == true
-    )
+    costs = np.log(suboptimality[portfolio]).T
+    return Task(train, test, costs.argmin(axis=1), costs, portfolio, int(portfolio[0]))
 
 
-def _classify(features: Numbers, labels: NDArray[np.intp], fresh: Numbers, seed: int) -> NDArray[np.intp]:
-    """The label that most trees see in each fresh row."""
-    one_hot = np.eye(int(labels.max()) + 1)[labels]
-    return np.asarray(predict(grow_forest(features, one_hot, seed=seed, leaf=2), fresh).argmax(axis=1))
+def forest_labels(task: Task, features: Numbers, seed: int) -> Rows:
+    """What a forest that looks at features [maps or problems, features] predicts for the test part."""
+    forest = grow_forest(features[task.train], task.costs[task.train], seed=seed)
+    return np.asarray(predict(forest, features[task.test]).argmin(axis=1))
 
 
-def _outcome(
-    tested: Numbers, prior: int, chosen: NDArray[np.intp], true: NDArray[np.intp], right: NDArray[np.bool_]
-) -> SplitOutcome:
-    columns = np.arange(tested.shape[1])
+def outcome(task: Task, suboptimality: Numbers, predicted: Rows) -> SplitOutcome:
+    """How good it is to trust these labels of the test part."""
+    tested, true = suboptimality[:, task.test], task.labels[task.test]
+    columns = np.arange(task.test.size)
+    perfect = np.where(true >= 0, task.configurations[true], task.prior)
     return SplitOutcome(
-        float(right.mean()), float(tested[prior].mean()), float(tested[chosen, columns].mean()),
-        float(tested[true, columns].mean()),
+        float((predicted == true).mean()), float(tested[task.prior].mean()),
+        float(tested[task.configurations[predicted], columns].mean()), float(tested[perfect, columns].mean()),
     )  # fmt: skip

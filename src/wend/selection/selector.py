@@ -34,8 +34,9 @@ class Choice:
     """What a selector says of a problem."""
 
     algorithm: str
-    expected: dict[str, float]      # the share of agents that each algorithm is expected to bring home
+    expected: dict[str, float]      # what is expected of each algorithm, from 0 to 1 ...
     reasons: tuple[str, ...]        # what of the problem speaks for the choice most, in words
+    measure: str = "share of agents that get home"      # ... and what that is
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from wend.kernel.arrays import flags, int32
 from wend.maps.terrain import DX, DY, Point
 from wend.planners.base import Planner, State
 from wend.planners.waiting import agent_ahead, is_away
+from wend.world.roster import Roster
 from wend.world.trace import ABSENT, WAIT, Wait
 
 STUCK_AFTER_TICKS = 16      # an agent that has waited this long for its goal is called stuck
@@ -86,7 +87,7 @@ class Sent(NamedTuple):
 def has_waited_long(tick, sent, conduct, agent):
     """Whether it is long enough since an agent last moved, and since it got its goal, to call it stuck."""
     since = max(conduct.moved_at[agent], conduct.nearer_at[agent])
-    return conduct.nearer_to[agent] == sent.goal[agent] and tick - since >= STUCK_AFTER_TICKS
+    return (conduct.nearer_to[agent] == sent.goal[agent]) & (tick - since >= STUCK_AFTER_TICKS)
 
 
 @jit
@@ -113,7 +114,7 @@ def carry_out(width, tick, before, after, sent, agents, occupant, conduct, codes
     Mutates: sent.been_home, agents.cell, occupant, conduct, codes.
     """
     for agent in range(before.size):
-        if before[agent] != NO_CELL:
+        if before[agent] != after[agent]:
             occupant[before[agent]] = NO_AGENT
     for agent in range(before.size):
         here, there = before[agent], after[agent]
@@ -121,9 +122,9 @@ def carry_out(width, tick, before, after, sent, agents, occupant, conduct, codes
         if here == NO_CELL:
             codes[agent] = ABSENT
             continue
-        occupant[there] = agent
         codes[agent] = WAIT
         if there != here:
+            occupant[there] = agent
             codes[agent] = _CODE[there // width - here // width + 1, there % width - here % width + 1]
             conduct.moved_at[agent] = tick
         agents.cell[agent] = there
@@ -132,42 +133,37 @@ def carry_out(width, tick, before, after, sent, agents, occupant, conduct, codes
             moves_left = max(abs(there % width - goal % width), abs(there // width - goal // width))
         if conduct.nearer_to[agent] != goal or moves_left < conduct.moves_left[agent]:
             conduct.nearer_to[agent], conduct.moves_left[agent], conduct.nearer_at[agent] = goal, moves_left, tick
-        if there == goal:
-            sent.been_home[agent] = True
-        conduct.is_stuck[agent] = state_of(tick, agents, sent, conduct, agent) == _STUCK
+        has_been_home = sent.been_home[agent] = sent.been_home[agent] | (there == goal)
+        is_stuck = agents.controlled[agent] & (not has_been_home) & has_waited_long(tick, sent, conduct, agent)
+        conduct.is_stuck[agent] = is_stuck
         conduct.cut_off[agent] = sent.asked[agent] if sent.asked[agent] != sent.nearest[agent] else NO_CELL
 
 
 @jit
-def look(tick, after, sent, agents, conduct, news, told):
-    """See what will have happened to each agent after a tick that ends on these cells.
+def look(tick, after, sent, agents, conduct, told):
+    """See what will have happened to agents after a tick that ends on these cells; return to how many anything has.
 
-    The first entries of `told` (int32[agents]) are the agents to whom anything has; return how many these are.
-    Mutates: news, told.
+    Each of these has a row in `told` (int32[agents, 4]): the agent, what has happened to it as bits, where it will
+    stand, and where it was sent. Mutates: told.
     """
     count = 0
     for agent in range(after.size):
-        news[agent] = 0
         there = after[agent]
         if there == NO_CELL or not agents.controlled[agent]:
             continue
-        is_home = there == sent.goal[agent]
-        has_moved = there != agents.cell[agent]
-        is_away = not is_home and not has_moved and not sent.been_home[agent]
-        is_stuck = is_away and has_waited_long(tick, sent, conduct, agent)
-        is_cut_off = sent.asked[agent] != sent.nearest[agent]
-        if is_home and not sent.been_home[agent] and not is_cut_off:
-            news[agent] |= _HAS_ARRIVED
-        if is_stuck and not conduct.is_stuck[agent]:
-            news[agent] |= _IS_STUCK
-        if conduct.is_stuck[agent] and not is_stuck:
-            news[agent] |= _IS_UNSTUCK
-        if is_cut_off and conduct.cut_off[agent] != sent.asked[agent]:
-            news[agent] |= _IS_CUT_OFF
-        if not is_cut_off and conduct.cut_off[agent] == sent.asked[agent]:
-            news[agent] |= _IS_OPENED
-        if news[agent] != 0:
-            told[count] = agent
+        asked, has_been_home, was_stuck = sent.asked[agent], sent.been_home[agent], conduct.is_stuck[agent]
+        is_home, stays = there == sent.goal[agent], there == agents.cell[agent]
+        is_stuck = stays & (not is_home) & (not has_been_home) & has_waited_long(tick, sent, conduct, agent)
+        is_cut_off, was_told = asked != sent.nearest[agent], conduct.cut_off[agent] == asked
+        news = (                                                # without a branch: none could be foreseen
+            _HAS_ARRIVED * (is_home & (not has_been_home) & (not is_cut_off))
+            | _IS_STUCK * (is_stuck & (not was_stuck))
+            | _IS_UNSTUCK * (was_stuck & (not is_stuck))
+            | _IS_CUT_OFF * (is_cut_off & (not was_told))
+            | _IS_OPENED * (was_told & (not is_cut_off))
+        )
+        if news != 0:
+            told[count, 0], told[count, 1], told[count, 2], told[count, 3] = agent, news, there, asked
             count += 1
     return count
 
@@ -179,19 +175,17 @@ def all_states(tick, agents, sent, conduct, states):
         states[agent] = state_of(tick, agents, sent, conduct, agent)
 
 
-def is_there(state: State, agent: int) -> bool:
-    """Whether an index is that of an agent on the map."""
-    return 0 <= agent < state.agents.cell.size and bool(state.agents.cell[agent] != NO_CELL)
-
-
-def explain(planner: Planner, state: State, agent: int, named: int, *, stayed: bool) -> AgentIntent:
+def explain(
+    planner: Planner, state: State, roster: Roster, agent: int, named: int, *, stayed: bool
+) -> AgentIntent:
     """What an agent is about to do, and why it stayed in the last tick, if it did.
 
     Where its planner does not say whom it waits for, that is the agent `named` in the proposal; where that names none
-    and no reason is known either, the one on its shortest path, if there is any. An index of no agent counts for none.
+    and no reason is known either, the one on its shortest path, if there is any. An index of no agent counts for none,
+    and so does that of one that has come since.
     """
     path, waits_for, reason = planner.intent(agent)
-    waits_for, named = (k if is_there(state, k) else NO_AGENT for k in (waits_for, named))
+    waits_for, named = (k if roster.was_there(k, state.tick) else NO_AGENT for k in (waits_for, named))
     if stayed and is_away(state, agent):
         waits_for = named if waits_for == NO_AGENT else waits_for
         if not reason and waits_for == NO_AGENT:
@@ -199,22 +193,25 @@ def explain(planner: Planner, state: State, agent: int, named: int, *, stayed: b
             reason = "its planner does not say why" if waits_for == NO_AGENT else "another is on its shortest path"
         reason = reason or "another agent is in its way"
     places = tuple(map(state.grid.xy, path))
-    return AgentIntent(places, None if waits_for == NO_AGENT else int(waits_for), reason)
+    return AgentIntent(places, None if waits_for == NO_AGENT else int(roster.handles[waits_for]), reason)
 
 
-def waits_of(planner: Planner, state: State, named: NDArray[np.int32], stayed: NDArray[np.bool_]) -> dict[int, Wait]:
-    """Why the agents that stayed in the last tick, away from their goals, did so.
+def waits_of(
+    planner: Planner, state: State, roster: Roster, named: NDArray[np.int32], stayed: NDArray[np.bool_]
+) -> dict[int, Wait]:
+    """By handle: why the agents that stayed in the last tick, away from their goals, did so.
 
     The tick is made: a planner that fails to answer cannot undo it, so that its failure is what is told.
     """
     agents = state.agents
     waits = {}
     for agent in np.flatnonzero(stayed & agents.controlled & (agents.cell != agents.goal)).tolist():
+        handle = int(roster.handles[agent])
         try:
-            told = explain(planner, state, agent, int(named[agent]), stayed=True)
-            waits[agent] = Wait(told.waits_for, told.reason)
+            told = explain(planner, state, roster, agent, int(named[agent]), stayed=True)
+            waits[handle] = Wait(told.waits_for, told.reason)
         except Exception as error:
-            waits[agent] = Wait(None, f"its planner failed to say why: {type(error).__name__}")
+            waits[handle] = Wait(None, f"its planner failed to say why: {type(error).__name__}")
     return waits
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wend.errors import ParameterError
 from wend.groups.claims import Claims
 from wend.groups.commander import Commander
 from wend.groups.orders import Errand, Order
@@ -21,19 +22,21 @@ from wend.groups.routes import NO_PATH, Cells, Routes
 from wend.journal import Journal
 from wend.kernel import NO_CELL
 from wend.maps.terrain import Point
-from wend.planners.base import State
+from wend.planners.base import Budget, State
 from wend.world.conduct import Conduct
 from wend.world.liaison import Liaison
+from wend.world.roster import Roster
 
 
 class Dispatch:
     """Where the agents of one world were sent."""
 
     def __init__(
-        self, state: State, liaison: Liaison, note: Callable[..., None], journal: Journal
+        self, state: State, roster: Roster, liaison: Liaison, note: Callable[..., None], journal: Journal
     ) -> None:
         """`note` writes an event down: its kind, the agent, and further fields by name."""
         self._state = state
+        self._roster = roster
         self._liaison = liaison
         self._note = note
         self._journal = journal
@@ -48,7 +51,7 @@ class Dispatch:
         asked, nearest, goal = (
             self._state.grid.xy(int(cells[agent])) for cells in (routes.asked, routes.nearest, routes.goal)
         )
-        return Order(agent, asked, nearest, goal)
+        return Order(int(self._roster.handles[agent]), asked, nearest, goal)
 
     def waypoints(self, agent: int) -> list[Point]:
         """The places that an agent has still to pass before it heads for its goal."""
@@ -62,7 +65,7 @@ class Dispatch:
 
     def introduce(self, agent: int, asked: int) -> Order:
         """An agent has entered the map, and is to go to a cell, which may be the one where it stands."""
-        self.routes.add_agent()
+        self.routes.add_agent(agent)
         self._aim(self._claims.errand(agent, asked))
         self.routes.been_home[agent] = self.routes.goal[agent] == self._state.agents.cell[agent]
         return self.answer(agent)
@@ -75,13 +78,21 @@ class Dispatch:
         self._give_back()
         return self.answer(agent)
 
-    def order_group(self, members: list[int], target: Point, mode: str) -> list[Order]:
-        """Send a group to a place."""
-        if errands := self._commander.order(members, target, mode):
-            self._note("group", agents=sorted(members), target=target, mode=mode)
+    def order_group(self, members: list[int], target: Point, mode: str, budget: Budget) -> list[Order]:
+        """Send a group to a place. Agents for whose paths a limited budget does not suffice get them in later ticks."""
+        handles = self._roster.handles_of(members)
+        if len(set(members)) < len(members):
+            raise ParameterError("an agent is in the group twice; name each of them once")
+        for agent, handle in zip(members, handles, strict=True):
+            if not self._state.agents.controlled[agent]:
+                raise ParameterError(f"agent {handle} is moved by the program, which cannot be in an ordered group")
+        if errands := self._commander.order(members, target, mode, at_once=not budget.is_limited):
+            self._note("group", agents=sorted(handles), target=target, mode=mode)
             for errand in errands:
                 self._stop_following(errand.agent)
                 self._send(errand)
+            if budget.is_limited:
+                self._search_paths(budget, budget.slice())
             self._give_back()
         return [self.answer(agent) for agent in members]
 
@@ -90,7 +101,7 @@ class Dispatch:
         if self._pursuits.followed_by(agent) != other:
             self._commander.drop(agent)
             self._pursuits.begin(agent, other)
-            self._note("followed", agent, other=other)
+            self._note("followed", agent, other=int(self._roster.handles[other]))
         self._send(self._pursuits.errand(agent))
         self._give_back()
         return self.answer(agent)
@@ -158,9 +169,13 @@ class Dispatch:
         for place in self._claims.settled_at(after):
             del self._claims.unsettled[place]
 
-    def before_tick(self, conduct: Conduct) -> None:
-        """A tick begins: agents head for their next waypoints, follow others, exchange slots, and get places back."""
+    def before_tick(self, conduct: Conduct, budget: Budget) -> None:
+        """A tick begins: agents head for their next waypoints, follow others, exchange slots, and get places back.
+
+        Groups that set out without paths get up to half of the budget.
+        """
         agents, tick = self._state.agents, self._state.tick
+        self._search_paths(budget, (budget.slice() + 1) // 2)
         if self._pursuits.followers:
             for errand in self._pursuits.errands():
                 self._send(errand)
@@ -181,6 +196,14 @@ class Dispatch:
         self._give_back()
 
     # --- behind the scenes -----------------------------------------------------------------------------------------
+
+    def _search_paths(self, budget: Budget, limit: int) -> None:
+        """Go on with the paths of groups that set out without, for so many expansions."""
+        if self._commander.is_searching:
+            made, errands = self._commander.search(limit)
+            budget.spend(made)
+            for errand in errands:
+                self._send(errand)
 
     def _errand(self, agent: int) -> Errand:
         """Where an agent is to be sent as things are now, by the order that it has."""

@@ -8,7 +8,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from wend.errors import UnknownNameError
-from wend.kernel.arrays import allocate, int32, uint8
+from wend.kernel.arrays import allocate, int32
 from wend.maps.grid import Grid
 from wend.world.conduct import KINDS, AgentEvent
 
@@ -22,11 +22,8 @@ class News(NamedTuple):
     """What happened to agents in a tick, not yet put into words: few programs ask for it in every tick."""
 
     tick: int
-    agents: Annotated[np.ndarray, int32("told")]    # those to whom anything has happened
-    kinds: Annotated[np.ndarray, uint8("told")]     # what, as bits, in the order of KINDS
-    cells: Annotated[np.ndarray, int32("told")]     # where they stand
-    asked: Annotated[np.ndarray, int32("told")]     # where they were sent
-    settled: dict[int, list[int]]                   # by shared place: the agents that have all settled there
+    told: Annotated[np.ndarray, int32("told", 4)]       # what `conduct.look` saw, with handles
+    settled: dict[int, list[int]]                       # by shared place: the agents that have all settled there
 
 
 NO_NEWS = allocate(News, {"tick": 0, "settled": {}}, told=0)
@@ -60,9 +57,9 @@ class Listeners:
 
 def events_of(news: News, grid: Grid) -> list[AgentEvent]:
     """The news of a tick, one event for each agent and kind, then one for each place where all have settled."""
-    tick, *columns, settled = news
+    tick, told, settled = news
     found = []
-    for agent, kinds, cell, asked in zip(*(column.tolist() for column in columns), strict=True):
+    for agent, kinds, cell, asked in told.tolist():
         for k, kind in enumerate(KINDS):
             if kinds >> k & 1:
                 where = asked if kind in ("unreachable", "reachable") else cell

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wend import arguments
-from wend.errors import ParameterError
+from wend.errors import ParameterError, WendError
 from wend.groups.orders import Order
 from wend.kernel import NO_AGENT, NO_CELL
 from wend.maps.grid import GridView
@@ -26,13 +27,13 @@ from wend.world.conduct import (
     all_states,
     explain,
     is_any_away,
-    is_there,
     state_of,
 )
 from wend.world.dispatch import Dispatch
 from wend.world.events import Listener, Listeners, News, events_of
 from wend.world.liaison import Liaison
 from wend.world.recorder import Recorder
+from wend.world.roster import Roster
 from wend.world.trace import Trace
 
 _STATE_NAMES = np.array(STATES)
@@ -45,6 +46,7 @@ class Outlook:
     state: State                        # what the planner sees, too
     planner: Planner                    # the one that moves the agents now
     _calls: Calls
+    _roster: Roster
     _liaison: Liaison
     _dispatch: Dispatch
     _conduct: Conduct
@@ -63,8 +65,17 @@ class Outlook:
 
     @property
     def agents(self) -> int:
-        """Agents that there ever were; the next one gets this index."""
-        return int(self.state.agents.cell.size)
+        """Agents that there ever were; the next one gets this handle."""
+        return self._roster.added
+
+    def living(self) -> NDArray[np.int32]:
+        """The handles of the agents that are on the map, in the order in which they were added."""
+        handles = self._roster.handles
+        return np.sort(handles[handles != NO_AGENT])
+
+    def index_of(self, agent: int) -> int:
+        """The index of an agent in `state.agents` and for `planner`; another may have it once this one has left."""
+        return self._present(agent)
 
     def position(self, agent: int) -> Point:
         """Where an agent stands."""
@@ -84,15 +95,18 @@ class Outlook:
 
     def positions(self) -> NDArray[np.int32]:
         """int32[agents, 2] where every agent stands, as (x, y); (-1, -1) for one that has left the map."""
-        return places_of(self.grid.width, self.state.agents.cell)
+        return self._places(self.state.agents.cell)
 
     def previous_positions(self) -> NDArray[np.int32]:
-        """int32[agents, 2] where every agent stood before the last tick; where it was put, if that was later."""
-        return places_of(self.grid.width, self._conduct.previous[: self.agents])
+        """int32[agents, 2] where every agent stood before the last tick; where it was put, if that was later.
+
+        (-1, -1) for one that has left the map.
+        """
+        return self._places(self._conduct.previous[: self._roster.size])
 
     def goals(self) -> NDArray[np.int32]:
         """int32[agents, 2] where every agent wants to be in the end; (-1, -1) for one that has left the map."""
-        return places_of(self.grid.width, np.where(self.state.agents.cell == NO_CELL, NO_CELL, self._sent().goal))
+        return self._places(self._sent().goal)
 
     def states(self) -> NDArray[np.str_]:
         """str[agents] what every agent is doing: the names of `agent_state`, or `absent`."""
@@ -100,15 +114,23 @@ class Outlook:
 
     def state_codes(self) -> NDArray[np.uint8]:
         """uint8[agents] the same as indices into `wend.world.conduct.STATES`, for those who look at every tick."""
-        codes = np.empty(self.agents, dtype=np.uint8)
+        codes = np.empty(self._roster.size, dtype=np.uint8)
         all_states(self.ticks, self.state.agents, self._sent(), self._conduct, codes)
-        return codes
+        return self._roster.by_handle(codes, STATES.index("absent"))
+
+    def pinned(self) -> NDArray[np.bool_]:
+        """bool[agents] whether no other agent may push it off its goal."""
+        return self._roster.by_handle(self.state.agents.pinned, absent=False)
+
+    def controlled(self) -> NDArray[np.bool_]:
+        """bool[agents] whether the planner moves it; otherwise the program does, or it has left the map."""
+        return self._roster.by_handle(self.state.agents.controlled, absent=False)
 
     def followed(self) -> NDArray[np.int32]:
         """int32[agents] the agent that every agent follows; -1 for one that follows none."""
         followed = np.full(self.agents, NO_AGENT, np.int32)
         for agent, other in self._dispatch.followed().items():
-            followed[agent] = other
+            followed[self._handle(agent)] = self._handle(other)
         return followed
 
     def home_count(self) -> int:
@@ -135,8 +157,8 @@ class Outlook:
         waits_for = self._named(agent)
         if waits_for == NO_AGENT:
             asks = waited > 0 and name in ("waiting", "yielding", "stuck")
-            return AgentState(name, self.intent(agent).waits_for if asks else None, waited)
-        return AgentState(name, waits_for, waited)
+            return AgentState(name, self.intent(self._handle(agent)).waits_for if asks else None, waited)
+        return AgentState(name, self._handle(waits_for), waited)
 
     def intent(self, agent: int) -> AgentIntent:
         """What an agent is about to do, as far as the planner knows: its path ahead, whom it waits for, and why."""
@@ -144,7 +166,7 @@ class Outlook:
             agent = self._present(agent)
             self._liaison.rejoin()
             stayed = self.ticks > self._conduct.moved_at[agent]
-            return explain(self.planner, self.state, agent, self._named(agent), stayed=bool(stayed))
+            return explain(self.planner, self.state, self._roster, agent, self._named(agent), stayed=bool(stayed))
 
     # --- what happened ---------------------------------------------------------------------------------------------
 
@@ -189,19 +211,36 @@ class Outlook:
         home = f"{self.home_count()} of {there} agents home"
         return f"<World at tick {self.ticks}: {home}, moved by {by}, on {self.grid}>"
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the replay page of what happened so far, or why there is none."""
+        try:
+            return self.trace()._repr_html_()
+        except WendError as error:
+            return f"<p>{escape(repr(self))}<br>There is nothing to play: {escape(str(error))}.</p>"
+
     # --- behind the scenes -----------------------------------------------------------------------------------------
 
     def _present(self, agent: int, name: str = "agent") -> int:
+        """The index of the agent with this handle."""
         if type(agent) is not int:
             agent = arguments.whole(agent, name)
-        if not 0 <= agent < self.agents or self.state.agents.cell[agent] == NO_CELL:
+        index = self._roster.index_of(agent)
+        if index == NO_AGENT:
             raise ParameterError(f"there is no agent {agent} on the map")
-        return agent
+        return index
+
+    def _handle(self, agent: int) -> int:
+        """The handle of the agent with this index."""
+        return int(self._roster.handles[agent])
+
+    def _places(self, cells: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Cells by index as places by handle."""
+        return places_of(self.grid.width, self._roster.by_handle(cells, NO_CELL))
 
     def _named(self, agent: int) -> int:
         """The agent in the way of another, as the last proposal had it, or NO_AGENT."""
-        named = int(self._waits_for[agent]) if agent < self._waits_for.size else NO_AGENT
-        return named if is_there(self.state, named) else NO_AGENT
+        named = int(self._waits_for[agent]) if self._roster.was_there(agent, self.ticks) else NO_AGENT
+        return named if self._roster.was_there(named, self.ticks) else NO_AGENT
 
     def _sent(self) -> Sent:
         """Where agents were sent."""

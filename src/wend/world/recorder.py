@@ -14,7 +14,17 @@ from wend.kernel import NO_AGENT
 from wend.maps.grid import Grid
 from wend.world.trace import ABSENT, Event, Trace, Wait
 
+_NO_HANDLES = np.zeros(0, np.int32)
 _TO_JSON = json.JSONEncoder(sort_keys=True)
+
+
+class Tick(NamedTuple):
+    """What was written down of a tick."""
+
+    codes: NDArray[np.uint8]        # what each agent did, by index
+    handles: NDArray[np.int32]      # which agents these are, NO_AGENT where there is none
+    plan_ms: float
+    expansions: int
 
 
 class Record(NamedTuple):
@@ -22,7 +32,7 @@ class Record(NamedTuple):
 
     events: list[Event]
     events_then: int
-    ticks: list[tuple[NDArray[np.uint8], float, int]]
+    ticks: list[Tick]
     waits: list[list[tuple[int, int, int, int]]]
     ticks_then: int
     waiting: tuple[int, dict[int, Wait]]
@@ -41,7 +51,7 @@ class Recorder:
         self._is_whole = True           # nothing is missing, as it is after a snapshot that came without a record
         self._hash = _joined(b"", self.map_digest.encode())
         self._events: list[Event] = []
-        self._ticks: list[tuple[NDArray[np.uint8], float, int]] = []    # what each agent did, plan_ms, expansions
+        self._ticks: list[Tick] = []
         self.keeps_reasons = keeps_reasons
         self._waits: list[list[tuple[int, int, int, int]]] = []         # by tick: as in `Trace.waits`
         self._waiting: tuple[int, dict[int, Wait]] = (0, {})            # after so many ticks, who waits and why
@@ -88,16 +98,19 @@ class Recorder:
         del self._events[events_then:]
 
     def hash_with(self, cells: NDArray[np.int32]) -> bytes:
-        """What the hash will be after a tick that ends with the agents on these cells."""
+        """What the hash will be after a tick that ends with the agents on these cells, in the order of handles."""
         return _joined(self._hash, cells.astype("<i4").tobytes())
 
     def note_tick(
-        self, tick: int, hash_after: bytes, codes: NDArray[np.uint8], plan_ms: float, expansions: int
-    ) -> None:
+        self, tick: int, hash_after: bytes, codes: NDArray[np.uint8], handles: NDArray[np.int32], plan_ms: float,
+        expansions: int,
+    ) -> None:  # fmt: skip
         """A tick was made: what each agent did in it, and what planning took. To note it again changes nothing."""
         self._hash = hash_after
         if self.has_trace:
-            self._ticks[tick - 1 :] = [(codes, plan_ms, expansions)]
+            known = self._ticks[-1].handles if self._ticks else _NO_HANDLES
+            handles = known if np.array_equal(known, handles) else handles.copy()
+            self._ticks[tick - 1 :] = [Tick(codes, handles, plan_ms, expansions)]
 
     def note_waits(self, tick: int, waits: dict[int, Wait]) -> None:
         """Why agents waited in a tick; only what is new is kept. To note it again changes nothing."""
@@ -119,10 +132,11 @@ class Recorder:
     def trace(self, agents: int, meta: dict[str, Any]) -> Trace:
         """The trace of all that was noted, with so many agents."""
         moves = np.full((len(self._ticks), agents), ABSENT, dtype=np.uint8)
-        for tick, (codes, _, _) in enumerate(self._ticks):
-            moves[tick, : codes.size] = codes
-        plan_ms = np.array([plan_ms for _, plan_ms, _ in self._ticks], np.float64)
-        expansions = np.array([expansions for _, _, expansions in self._ticks], np.int64)
+        for tick, noted in enumerate(self._ticks):
+            is_there = noted.handles != NO_AGENT
+            moves[tick, noted.handles[is_there]] = noted.codes[is_there]
+        plan_ms = np.array([noted.plan_ms for noted in self._ticks], np.float64)
+        expansions = np.array([noted.expansions for noted in self._ticks], np.int64)
         waits = np.array([change for changes in self._waits for change in changes], np.int32).reshape(-1, 4)
         return Trace(self._grid, moves, list(self._events), plan_ms, expansions, meta, waits, list(self._reasons))
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,6 +13,7 @@ from wend.kernel import NO_CELL, jit
 from wend.maps.grid import Grid
 from wend.planners.base import Agents
 from wend.rules import Judge, Violation
+from wend.world.roster import Roster
 from wend.world.trace import Trace
 
 
@@ -55,19 +58,22 @@ class Referee:
         return found
 
     def enforced(
-        self, tick: int, agents: Agents, announced: NDArray[np.int32], proposed: NDArray[np.int32], *, raises: bool
-    ) -> tuple[NDArray[np.int32], list[Violation]]:
+        self, tick: int, agents: Agents, announced: NDArray[np.int32], proposed: NDArray[np.int32], roster: Roster, *,
+        raises: bool,
+    ) -> tuple[NDArray[np.int32], list[Violation]]:  # fmt: skip
         """A joint move that is legal, and all that was wrong with the proposed one; or an error, if there is anything.
 
-        Offenders stay where they are. An agent of the program that the planner moved elsewhere moves as announced.
+        Violations name agents by their handles. Offenders stay where they are. An agent of the program that the planner
+        moved elsewhere moves as announced.
         Should even that be illegal, it stays too: that all agents stay is always legal, so this comes to an end.
         Mutates: announced, proposed.
         """
         all_found: list[Violation] = []
         while found := self.judge(tick, agents, announced, proposed):
+            told = [replace(violation, agents=tuple(roster.handles_of(violation.agents))) for violation in found]
             if raises:
-                raise ViolationError(found)
-            all_found += found
+                raise ViolationError(told)
+            all_found += told
             offenders = np.unique([agent for violation in found for agent in violation.agents])
             stay = offenders[agents.controlled[offenders] | (proposed[offenders] == announced[offenders])]
             proposed[offenders] = announced[offenders]

@@ -52,7 +52,7 @@ class Rewindable(Outlook):
             step(*given)
         if former is not self.planner:
             former.unbind()
-        self.state.agents = self._first_agents(self._dispatch.routes.agents)
+        self.state.agents = self._first_agents(self._roster.size)
         self._dispatch.after_restore()
         self.planner.world_restored()
         self._recorder.go_back(hash_then, record)
@@ -63,7 +63,7 @@ class Rewindable(Outlook):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self.state.agents = self._first_agents(self.agents)     # a copy of a view is no view
+        self.state.agents = self._first_agents(self._roster.size)       # a copy of a view is no view
 
     def __copy__(self) -> Self:
         return copy.deepcopy(self)      # two worlds share nothing

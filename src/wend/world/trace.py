@@ -12,6 +12,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -136,6 +137,11 @@ class Trace:
     def __repr__(self) -> str:
         how = "".join(f", {self.meta[key]}" for key in ("algorithm", "stopped_by") if key in self.meta)
         return f"<Trace of {self.agents} agents over {self.ticks} ticks{how}, on {self.grid}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the replay page. The viewer is a later room, so it is named and not imported."""
+        shown: str = import_module("wend.viewer.notebook").framed(self)
+        return shown
 
     def wait(self, agent: int, tick: int) -> Wait | None:
         """Why an agent waited in the tick that followed so many ticks; None if it did not wait, or no reason is known.

@@ -33,7 +33,7 @@ from wend import arguments
 from wend.errors import MapError, ParameterError
 from wend.groups.orders import MOVE, Order
 from wend.kernel import NO_AGENT, NO_CELL
-from wend.kernel.arrays import ahead, allocate, grown
+from wend.kernel.arrays import ahead, allocate, grown, refill
 from wend.kernel.compiling import prepared
 from wend.maps.grid import Grid, GridView
 from wend.maps.memory import require_memory
@@ -43,13 +43,14 @@ from wend.planners.base import Agents, Budget, Planner, Proposal, State
 from wend.problems.problem import Problem
 from wend.rules import Violation
 from wend.world.calls import Calls
-from wend.world.conduct import Conduct, carry_out, look, waits_of
+from wend.world.conduct import Conduct, Sent, carry_out, look, waits_of
 from wend.world.dispatch import Dispatch, destination
 from wend.world.events import NO_NEWS, Listeners, News
 from wend.world.liaison import Liaison
 from wend.world.recorder import Recorder
 from wend.world.referee import Referee
 from wend.world.rewinding import Rewindable
+from wend.world.roster import Roster
 from wend.world.snapshot import identity, name_of
 from wend.world.trace import WAIT, Event
 
@@ -89,6 +90,7 @@ class World(Rewindable):
         self.expansions = 0                                     # nodes that the planner expanded so far
         self._on_violation = on_violation
         self._calls = Calls()
+        self._roster = Roster(self._calls.journal)
         self._agent_rows = allocate(Agents, agents=0)           # those of the state, and spare rows for agents to come
         self._conduct = allocate(Conduct, agents=0)
         self._waits_for = self._conduct.nobody                  # the agent in the way of each, as the planner last said
@@ -102,8 +104,9 @@ class World(Rewindable):
         self._referee = Referee(self.grid)
         occupant = np.full(self.grid.size, NO_AGENT, dtype=np.int32)
         self.state = State(self.grid, self._agent_rows, occupant)
-        self._liaison = Liaison(self.planner, self.state, self.seed, self._calls.journal)
-        self._dispatch = Dispatch(self.state, self._liaison, self._note, self._calls.journal)
+        journal = self._calls.journal
+        self._liaison = Liaison(self.planner, self.state, self.seed, journal)
+        self._dispatch = Dispatch(self.state, self._roster, self._liaison, self._note, journal)
 
     @classmethod
     def from_problem(cls, problem: Problem, planner: Planner | str, **options: Any) -> World:
@@ -117,19 +120,26 @@ class World(Rewindable):
     # --- what the program may do between two ticks -----------------------------------------------------------------
 
     def add(self, at: Point, goal: Point | None = None, *, controlled: bool = True, pinned: bool = False) -> int:
-        """Put a new agent on a free cell; return its index. Without a goal it stays where it stands."""
+        """Put a new agent on a free cell; return its handle: how many were added before it.
+
+        Without a goal it stays where it stands.
+        """
         with self._calls, self._calls.journal as journal:
             is_controlled, is_pinned = arguments.flag(controlled, "controlled"), arguments.flag(pinned, "pinned")
-            cell, agent = self._vacant_cell(at, "at"), self.agents
+            cell = self._vacant_cell(at, "at")
             asked = cell if goal is None else self.grid.cell_at(goal, "goal")
             for owner, name in ((self, "_agent_rows"), (self, "_conduct"), (self.state, "agents")):
                 journal.keep_attribute(owner, name)
+            handle, agent = self.agents, self._roster.enter(self.ticks)
             if agent == self._agent_rows.cell.size:
                 rows = ahead(agent, agent + 1)
                 self._agent_rows = grown(self._agent_rows, agents=rows)
                 self._conduct = grown(self._conduct, agents=rows)
+            for array in (*self._agent_rows, *self._conduct):
+                journal.keep(array, agent)
+            refill(self._conduct, agent)
             journal.keep(self.state.occupant, cell)
-            self.state.agents = agents = self._first_agents(agent + 1)
+            self.state.agents = agents = self._first_agents(self._roster.size)
             agents.cell[agent], agents.controlled[agent], agents.pinned[agent] = cell, is_controlled, is_pinned
             self.state.occupant[cell] = agent
             self._conduct.moved_at[agent] = self._conduct.nearer_at[agent] = self.ticks
@@ -137,10 +147,10 @@ class World(Rewindable):
             where = destination(self._dispatch.introduce(agent, asked))
             self._note("added", agent, at=self.grid.xy(cell), **where, controlled=is_controlled, pinned=is_pinned)
             self._liaison.tell(self.planner.agent_added, agent)
-        return agent
+        return handle
 
     def remove(self, agent: int) -> None:
-        """Take an agent off the map. No other agent is ever given its index."""
+        """Take an agent off the map. No other agent is ever given its handle."""
         with self._calls, self._calls.journal as journal:
             agent = self._present(agent)
             cell = int(self.state.agents.cell[agent])
@@ -153,6 +163,7 @@ class World(Rewindable):
             self._note("removed", agent)
             self._liaison.tell(self.planner.agent_removed, agent)
             self._dispatch.dismiss(agent, cell)
+            self._roster.leave(agent)
 
     def teleport(self, agent: int, to: Point) -> None:
         """Put an agent on another free cell, from which it goes on to its goal. An announced move of it is cancelled.
@@ -197,22 +208,33 @@ class World(Rewindable):
         with self._calls, self._calls.journal:
             agent, other = self._present(agent), self._present(other, "other")
             if agent == other:
-                raise ParameterError(f"agent {agent} cannot follow itself")
+                raise ParameterError(f"agent {self._handle(agent)} cannot follow itself")
             if not self.state.agents.controlled[agent]:
-                raise ParameterError(f"agent {agent} is moved by the program, and follows no other")
+                raise ParameterError(f"agent {self._handle(agent)} is moved by the program, and follows no other")
             return self._dispatch.follow(agent, other)
 
-    def order_group(self, agents: Iterable[int], target: Point, mode: str = MOVE) -> list[Order]:
-        """Send a group to a place: each agent gets a slot of its own near it, and a path there, planned at once.
+    def order_group(
+        self, agents: Iterable[int], target: Point, mode: str = MOVE, *, budget: int | None = None,
+        budget_ms: float | None = None,
+    ) -> list[Order]:  # fmt: skip
+        """Send a group to a place: each agent gets a slot of its own near it, and a path there.
 
         With `mode="move"` every agent takes a shortest path, with `mode="attack_move"` the group keeps together around
         obstacles (Map Marker). The answers say where each agent will be. Giving the same order again changes nothing
         and costs nothing; an order to a single agent takes it out of the group.
+
+        Paths are searched at once, unless there is a budget, as in `tick`. Then all agents set out at once, and those
+        whose paths it does not suffice for get them in the ticks to come.
         """
         given = arguments.series(agents, "agents", "agents")        # before the call: it may add them as it is read
-        with self._calls, self._calls.journal:
+        with self._calls, self._calls.journal as journal:
+            allowance = Budget(expansions=budget, milliseconds=budget_ms)
             members = [self._present(agent, f"agents[{k}]") for k, agent in enumerate(given)]
-            return self._dispatch.order_group(members, self.grid.xy(self.grid.cell_at(target, "target")), mode)
+            place = self.grid.xy(self.grid.cell_at(target, "target"))
+            journal.keep_attribute(self, "expansions")
+            orders = self._dispatch.order_group(members, place, mode, allowance)
+            self.expansions += allowance.spent
+            return orders
 
     def pin(self, agent: int, pinned: bool = True) -> None:
         """Say that no other agent may push this one off its goal, or that they may again."""
@@ -227,15 +249,16 @@ class World(Rewindable):
         """Announce where an agent that the program controls goes in the next tick: one legal step to an empty cell."""
         with self._calls, self._calls.journal as journal:
             agent, there = self._present(agent), arguments.point(to, "to")
-            here, cell = self.position(agent), self.grid.free_cell(there)
+            here, cell = self.grid.xy(int(self.state.agents.cell[agent])), self.grid.free_cell(there)
+            handle = self._handle(agent)
             if self.state.agents.controlled[agent]:
-                raise ParameterError(f"agent {agent} is moved by the planner; order it, or add it as controlled=False")
+                raise ParameterError(f"agent {handle} is moved by the planner; order it, or add it as controlled=False")
             if cell in (announced for other, announced in self._announced.items() if other != agent):
                 raise MapError(f"another agent was already announced to move to {there}")
             if self.state.occupant[cell] not in (NO_AGENT, agent):
-                raise MapError(f"agent {int(self.state.occupant[cell])} stands at {there}")
+                raise MapError(f"agent {self._handle(self.state.occupant[cell])} stands at {there}")
             if there != here and there not in self.grid.neighbours(here):
-                raise MapError(f"agent {agent} cannot step from {here} to {there}")
+                raise MapError(f"agent {handle} cannot step from {here} to {there}")
             journal.keep_item(self._announced, agent)
             self._announced[agent] = cell
 
@@ -248,19 +271,19 @@ class World(Rewindable):
         with self._calls, self._calls.journal as journal:
             cells = self.grid.cells_at(given)
             for point, cell in zip(given, cells, strict=True):
-                occupant = int(self.state.occupant[cell])
+                occupant = self.state.occupant[cell]
                 if occupant != NO_AGENT:
-                    raise MapError(f"cannot build a wall on {point}: agent {occupant} stands there")
+                    raise MapError(f"cannot build a wall on {point}: agent {self._handle(occupant)} stands there")
                 if cell in self._announced.values():
                     raise MapError(f"cannot build a wall on {point}: an agent was announced to move there")
             self._edit("blocked", [cell for cell in cells if self.grid.free[cell]])
             cancelled = []
             for agent, cell in list(self._announced.items()):
-                here = self.position(agent)
+                here = self.grid.xy(int(self.state.agents.cell[agent]))
                 if self.grid.xy(cell) not in (here, *self.grid.neighbours(here)):
                     journal.keep_item(self._announced, agent)
                     del self._announced[agent]
-                    cancelled.append(agent)
+                    cancelled.append(self._handle(agent))
             return cancelled
 
     def unblock(self, points: Iterable[Point]) -> None:
@@ -300,17 +323,17 @@ class World(Rewindable):
         with self._calls, self._calls.journal as journal:
             allowance = Budget(expansions=budget, milliseconds=budget_ms)
             self._liaison.rejoin()
-            agents, conduct, count = self.state.agents, self._conduct, self.agents
+            agents, conduct, roster = self.state.agents, self._conduct, self._roster
 
             # 1. Agents whose orders depend on what the others do are sent on.
-            self._dispatch.before_tick(conduct)
+            self._dispatch.before_tick(conduct, allowance)
 
             # 2. All agents stay, except those that the program moves.
             before = announced = agents.cell.copy()
             if self._announced:
                 announced = before.copy()
                 announced[list(self._announced)] = list(self._announced.values())
-            proposal = Proposal(announced.copy(), conduct.nobody[:count].copy())
+            proposal = Proposal(announced.copy(), conduct.nobody[: roster.size].copy())
 
             # 3. The planner says where its agents go.
             began = time.perf_counter()
@@ -319,11 +342,13 @@ class World(Rewindable):
 
             # 4. The referee judges.
             raises = self._on_violation == "raise"
-            after, found = self._referee.enforced(self.ticks + 1, agents, announced, proposal.next_cell, raises=raises)
+            tick = self.ticks + 1
+            after, found = self._referee.enforced(tick, agents, announced, proposal.next_cell, roster, raises=raises)
 
             # 5. The tick is decided: the agents move, and the clock with them; what happened is written down.
-            spent = allowance.spent
-            record = self.ticks + 1, self._recorder.hash_with(after), np.empty(count, np.uint8), plan_ms, spent
+            spent, sent = allowance.spent, self._sent()
+            codes = np.empty(roster.size, np.uint8)
+            record = tick, self._recorder.hash_with(roster.in_order(after)), codes, roster.handles, plan_ms, spent
             is_idle = before.tobytes() == after.tobytes()       # the fastest way to compare them
             aftermath = {
                 "_waits_for": proposal.waits_for,
@@ -331,9 +356,9 @@ class World(Rewindable):
                 "violations": self.violations + found if found else self.violations,
                 "_idle_ticks": self._idle_ticks + 1 if is_idle else 0,
                 "_stalled_ticks": self._stalled_ticks + int(allowance.slice() > 0) if is_idle else 0,
-                "_news": self._see(after),
+                "_news": self._see(after, sent),
             }
-            journal.decide(self._make, before, after, aftermath, record)
+            journal.decide(self._make, before, after, sent, aftermath, record)
             journal.settle()
         if self._listeners:
             self._listeners.tell(self.events())
@@ -407,7 +432,7 @@ class World(Rewindable):
     def _vacant_cell(self, point: Point, name: str) -> int:
         cell = self.grid.free_cell(point, name)
         if self.state.occupant[cell] != NO_AGENT:
-            raise MapError(f"agent {int(self.state.occupant[cell])} stands at {self.grid.xy(cell)}")
+            raise MapError(f"agent {self._handle(self.state.occupant[cell])} stands at {self.grid.xy(cell)}")
         if cell in self._announced.values():
             raise MapError(f"an agent was announced to move to {self.grid.xy(cell)}")
         return cell
@@ -424,36 +449,42 @@ class World(Rewindable):
         self._liaison.tell(self.planner.cells_changed, np.array(cells, dtype=np.int32))
         self._dispatch.after_edit()
 
-    def _see(self, after: NDArray[np.int32]) -> News:
+    def _see(self, after: NDArray[np.int32], sent: Sent) -> News:
         """What will have happened to the agents after a tick that ends on these cells."""
-        tick, sent = self.ticks + 1, self._sent()
-        kinds, agents = np.empty(after.size, dtype=np.uint8), np.empty(after.size, dtype=np.int32)
-        count = prepared(look)(tick, after, sent, self.state.agents, self._conduct, kinds, agents)
-        settled = {place: members for place, members in self._dispatch.settled_at(after).items() if members}
+        tick, seen = self.ticks + 1, np.empty((after.size, 4), dtype=np.int32)
+        count = prepared(look)(tick, after, sent, self.state.agents, self._conduct, seen)
+        settled = {
+            place: self._roster.handles_of(members)
+            for place, members in self._dispatch.settled_at(after).items()
+            if members
+        }
         if count == 0 and not settled:
             return NO_NEWS
-        told = agents[:count].copy()
-        return News(tick, told, kinds[told], after[told], sent.asked[told], settled)
+        told = seen[:count].copy()
+        told[:, 0] = self._roster.handles[told[:, 0]]
+        return News(tick, told, settled)
 
     def _make(
         self,
         before: NDArray[np.int32],
         after: NDArray[np.int32],
+        sent: Sent,
         aftermath: dict[str, Any],
-        record: tuple[int, bytes, NDArray[np.uint8], float, int],
+        record: tuple[int, bytes, NDArray[np.uint8], NDArray[np.int32], float, int],
     ) -> None:
         """Make a tick that is decided, with these attributes and this record. To do so again changes nothing."""
-        tick, _, codes, _, _ = record
+        tick, codes = record[0], record[2]
         width, agents, occupant = self.grid.width, self.state.agents, self.state.occupant
-        prepared(carry_out)(width, tick, before, after, self._sent(), agents, occupant, self._conduct, codes)
+        prepared(carry_out)(width, tick, before, after, sent, agents, occupant, self._conduct, codes)
         self._dispatch.forget_settled(after)
         vars(self).update(aftermath)
         self._announced.clear()
         self.state.tick = tick
         if self._recorder.keeps_reasons:
-            self._recorder.note_waits(tick, waits_of(self.planner, self.state, self._waits_for, codes == WAIT))
+            waits = waits_of(self.planner, self.state, self._roster, self._waits_for, codes == WAIT)
+            self._recorder.note_waits(tick, waits)
         self._recorder.note_tick(*record)
 
     def _note(self, kind: str, agent: int | None = None, **data: Any) -> None:
         self._calls.journal.on_failure(self._recorder.rewind, *self._recorder.mark())
-        self._recorder.note(Event(self.ticks, kind, agent, data))
+        self._recorder.note(Event(self.ticks, kind, None if agent is None else self._handle(agent), data))

@@ -69,7 +69,9 @@ def test_replay_and_exports_are_written(wend, tmp_path) -> None:
     for format in ("lacam", "eecbs", "yaml", "tracker"):
         answer = wend("export", "run.wend", "--format", format, "--out", f"run.{format}", "--json")
         assert answer.json["bytes"] == (tmp_path / f"run.{format}").stat().st_size > 0
-    assert "Known: lacam, eecbs, yaml, tracker" in wend("export", "run.wend", "--format", "pdf", "--out", "x").err
+    assert "--speed is for films" in wend("export", "run.wend", "--format", "yaml", "--out", "x", "--speed", 3).err
+    unknown = wend("export", "run.wend", "--format", "pdf", "--out", "x")
+    assert "Known: lacam, eecbs, yaml, tracker, gif, webm" in unknown.err
 
 
 def test_view_opens_the_page_of_a_run_or_the_one_to_drop_runs_on(wend, tmp_path, monkeypatch) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import numpy as np
 import pytest
 
 from wend.experiments.papers import selection
+from wend.experiments.store import Store
 from wend.selection.evaluation import Portfolio
 from wend.selection.features import FEATURES
+from wend.selection.networks import Lessons, save_answers
 from wend.selection.selector import Selector, train_selector
 
 SPEC = """
@@ -60,6 +64,31 @@ parameters = { split = "by-map", training = 0.5 }
 name = "perfect"
 label = "perfect"
 parameters = { split = "random" }
+"""
+
+CONFUSION = """
+title = "A test"
+job = "wend.experiments.papers.selection:confusion"
+metrics = ["share", "of_all"]
+[measures]
+share = { help = "" }
+of_all = { help = "" }
+[scales.quick]
+maps = ["t/portfolio/quick/E"]
+agents = [1]
+instances = 1
+[[algorithms]]
+name = "LRA*"
+label = "LRA* for LRA*"
+parameters = { selector = "perfect", split = "random", best = "LRA*" }
+[[algorithms]]
+name = "PIBT"
+label = "PIBT for LRA*"
+parameters = { selector = "perfect", split = "random", best = "LRA*" }
+[[algorithms]]
+name = "PIBT"
+label = "PIBT for PIBT"
+parameters = { selector = "PIBT", split = "random", best = "PIBT" }
 """
 
 
@@ -118,3 +147,38 @@ def test_runs_become_a_selector_and_a_report(wend, tmp_path) -> None:
     assert "views are E, T" in wend("train", "selector", "results/t/portfolio", "--view", "X").err
     assert wend("bench", "t/selectors", "--allow-code").code == 0
     assert "another kind" in wend("train", "selector", "results/t/selectors").err
+    check_confusion(wend, tmp_path)
+    check_networks(wend, tmp_path)
+
+
+def check_confusion(wend, folder) -> None:
+    """The perfect selector chooses the best, and who always chooses the same chooses it where it is best too."""
+    (folder / "experiments" / "t" / "confusion.toml").write_text(CONFUSION)
+    assert wend("bench", "t/confusion", "--allow-code").code == 0
+    shares = {row["label"]: row["share"] for row in Store(folder / "results" / "t" / "confusion").rows().values()}
+    assert set(shares.values()) <= {None, 0.0, 1.0}
+    assert shares["LRA* for LRA*"] in (None, 1.0)
+    assert shares["PIBT for LRA*"] in (None, 0.0)
+    assert shares["PIBT for PIBT"] in (None, 1.0)
+
+
+def check_networks(wend, folder) -> None:
+    """What networks are to learn is written; their answers are judged beside the other selectors."""
+    words = ("train", "networks", "results/t/portfolio", "--splits", "2")
+    answer = wend(*words, "--lessons", "lessons.npz")
+    assert answer.code == 0
+    lessons = Lessons.load("lessons.npz")
+    assert lessons.pictures.shape == (14, 227, 227, 3)
+    assert len(lessons.names) == 2 * 2 * 4       # splits, kinds, and parts of the training part
+    answers = np.full((len(lessons.names), 14, 2), 0.5, np.float32)
+    path = selection.networks_file(folder / "results" / "t" / "portfolio", "quick", "E", "small")
+    path.parent.mkdir()
+    save_answers(path, lessons, answers, [])
+    selection.load_portfolio.cache_clear()
+    told = wend("train", "selector", "results/t/portfolio", "--splits", "2", "--trees", "2", "--json").json["scores"]
+    assert {"small", "both"} < {each["selector"] for each in told}
+    assert "alexnet, small" in wend("train", "networks", "results/t/portfolio", "--shape", "huge").err
+    assert wend("train", "selector", "results/t/portfolio", "--with", "huge").code == 2
+    if find_spec("torch") is None:
+        assert "pip install 'wend[train]'" in wend(*words).err
+        assert "pip install 'wend[train]'" in wend("train", "selector", "results/t/portfolio", "--with", "small").err

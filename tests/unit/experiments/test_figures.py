@@ -8,10 +8,18 @@ import numpy as np
 import pytest
 
 from tests.unit.experiments.sample_results import MAPS, a_spec, constant, fill
-from wend.experiments.figures import FORMATS, _lying_together, _offsets, draw_for_page, draw_to_file, file_names
+from wend.experiments.figures import (
+    FORMATS,
+    _lying_together,
+    _offsets,
+    draw_for_page,
+    draw_problem,
+    draw_to_file,
+    file_names,
+)
 from wend.experiments.findings import Exhibit
 from wend.experiments.report import make_report
-from wend.experiments.spec import AlgorithmSpec, Figure, Scale
+from wend.experiments.spec import AlgorithmSpec, Figure, Picture, Scale
 from wend.experiments.store import Store
 
 BEGINNINGS = {"svg": b"<?xml", "pdf": b"%PDF-", "png": b"\x89PNG"}
@@ -54,6 +62,16 @@ def test_each_curve_has_its_error_bars_and_its_own_look(tmp_path) -> None:
     assert svg.count("stroke-dasharray") >= 13      # all lie on one another: each has a part of every line
 
 
+def test_a_heat_figure_has_a_square_with_its_number_for_each_place(tmp_path) -> None:
+    heights = {10: 0.125, 20: 0.25, 30: 0.5}
+    figure = figure_of(tmp_path, lambda job: {"reached_rate": heights[job["agents"]]}, heat=True)
+    svg = draw_for_page(figure)
+    for text, count in (("12.5", 2), ("25", 2), ("50", 2), ("curve 0", 1), ("curve 1", 1), ("30", 1)):
+        assert svg.count(f">{text}</text>") == count
+    assert "#440154" in svg     # the least and the most have the ends of the scale
+    assert "#fde725" in svg
+
+
 def test_curves_apart_are_whole_lines(tmp_path) -> None:
     figure = figure_of(tmp_path, lambda job: {"reached_rate": 0.2 + 0.6 * job["parameters"]["noise"]})
     assert "stroke-dasharray" not in draw_for_page(figure)
@@ -69,3 +87,11 @@ def test_curves_stand_beside_each_other_within_some_width() -> None:
     assert _offsets(1, 4, 28).tolist() == [0]
     assert _offsets(3, 4, 28).tolist() == [-4, 0, 4]
     assert np.ptp(_offsets(13, 4, 28)) == 28
+
+
+def test_a_problem_is_a_picture_on_the_page_and_a_map_that_is_not_there_is_named() -> None:
+    drawn = draw_problem(Picture("P", "open:width=20,height=20", 10))
+    assert drawn.startswith('<img width="340" height="340" alt="P" src="data:image/png;base64,iVBOR')
+    assert draw_problem(Picture("P", "open:width=20,height=20", 10)) == drawn
+    assert draw_problem(Picture("P", "open:width=20,height=20", 10, "swap-sides")) != drawn
+    assert "bgmaps/Nowhere" in draw_problem(Picture("P", "bgmaps/Nowhere", 10))

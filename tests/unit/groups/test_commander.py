@@ -27,7 +27,7 @@ class Field:
         self.claims = Claims(self.state, self.routes, Journal())
         self.commander = Commander(self.state, self.routes, self.claims, Journal())
         for agent, place in enumerate(places):
-            self.routes.add_agent()
+            self.routes.add_agent(agent)
             agents.cell[agent], agents.controlled[agent] = grid.cell(*place), True
             occupant[agents.cell[agent]] = agent
             self.claims.enter(agent, agents.cell[agent], agents.cell[agent])

@@ -9,7 +9,7 @@ from tests.reference.astar import astar
 from wend import Grid, shortest_path
 from wend.errors import UnknownNameError
 from wend.groups.map_marker import mark_paths
-from wend.groups.orders import GroupOrder, paths_to, shortened
+from wend.groups.orders import GroupOrder, paths_to, search_for, shortened
 from wend.maps import generators as mapgen
 
 
@@ -63,3 +63,32 @@ def test_a_path_is_shortened_by_as_much_as_its_slot_is_off_the_target() -> None:
 def test_a_mode_that_there_is_not_is_an_error_that_lists_the_others() -> None:
     with pytest.raises(UnknownNameError, match="attack_move"):
         GroupOrder(frozenset(), (0, 0), "charge")
+
+
+@pytest.mark.small
+@pytest.mark.parametrize("mode", ["move", "attack_move"])
+def test_a_search_in_pieces_finds_what_it_finds_at_once(mode: str) -> None:
+    for seed in range(4):
+        grid, draw = random_grid(seed), np.random.default_rng(seed)
+        *starts, target = draw.permutation(grid.largest_component())[:9].tolist()
+        search, made = search_for(grid, starts, target, mode), 0
+        while not search.is_done:
+            limit = int(draw.integers(1, 20))
+            expanded = search.run(starts, limit)
+            assert expanded == limit or search.is_done
+            made += expanded
+        assert made > 50
+        whole = paths_to(grid, starts, target, mode)
+        assert [path.tolist() for path in search.paths(starts)] == [path.tolist() for path in whole]
+
+
+@pytest.mark.small
+@pytest.mark.parametrize("mode", ["move", "attack_move"])
+def test_paths_are_those_from_where_agents_are_by_then(mode: str) -> None:
+    grid = mapgen.open_map(width=30, height=5)
+    search = search_for(grid, [grid.cell(0, 2)], grid.cell(29, 2), mode)
+    assert search.run([grid.cell(0, 2)], 3) == 3
+    assert not search.is_done
+    search.run([grid.cell(10, 2)], 10_000)
+    (path,) = search.paths([grid.cell(10, 2)])
+    assert [grid.xy(int(cell)) for cell in path] == [(x, 2) for x in range(10, 30)]

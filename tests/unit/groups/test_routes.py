@@ -40,7 +40,7 @@ def test_waypoints_and_cuts_agree_with_the_reference(seed: int) -> None:
     agents, routes = allocate(Agents, agents=8), Routes(Journal())
     agents.cell[:] = starts
     for agent, path in enumerate(paths):
-        routes.add_agent()
+        routes.add_agent(agent)
         agents.goal[agent] = routes.aim(agent, target, target, target, path)
     places = [[grid.xy(int(cell)) for cell in path] for path in paths]
     ahead = {agent: SPACING for agent in range(8) if len(places[agent]) > SPACING}
@@ -66,7 +66,7 @@ def test_waypoints_and_cuts_agree_with_the_reference(seed: int) -> None:
 @pytest.mark.small
 def test_a_short_path_has_no_waypoint() -> None:
     routes = Routes(Journal())
-    routes.add_agent()
+    routes.add_agent(0)
     assert routes.aim(0, 7, 6, 5, np.arange(SPACING, dtype=np.int32)) == 5
     assert routes.waypoints(0).size == 0
     assert (routes.asked.tolist(), routes.nearest.tolist(), routes.goal.tolist()) == ([7], [6], [5])
@@ -76,7 +76,7 @@ def test_a_short_path_has_no_waypoint() -> None:
 def test_agents_and_longer_paths_leave_the_routes_of_others_alone() -> None:
     routes = Routes(Journal())
     for agent in range(200):
-        routes.add_agent()
+        routes.add_agent(agent)
         routes.aim(agent, agent, agent, 1000 + agent, np.arange(agent, 2 * agent + 1, dtype=np.int32))
     assert routes.goal.tolist() == list(range(1000, 1200))
     for agent in range(200):

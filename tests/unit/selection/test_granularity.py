@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from wend.errors import ParameterError
-from wend.selection.granularity import by_label, by_portfolio, split
+from wend.selection.granularity import forest_labels, label_task, outcome, portfolio_task, split
 
 
 def drawn(seed: int) -> tuple[np.ndarray, np.ndarray, list[str]]:
@@ -20,7 +20,8 @@ def drawn(seed: int) -> tuple[np.ndarray, np.ndarray, list[str]]:
 @pytest.mark.parametrize("trial", range(4))
 def test_what_features_tell_apart_is_chosen_right(trial: int) -> None:
     walked, features, labels = drawn(trial)
-    found = by_label(walked, features, labels, trial)
+    task = label_task(walked, labels, trial)
+    found = outcome(task, walked, forest_labels(task, features, trial))
     assert found.accuracy == 1
     assert found.selected == found.perfect < 3 < found.prior
 
@@ -29,16 +30,36 @@ def test_what_features_tell_apart_is_chosen_right(trial: int) -> None:
 def test_no_choice_is_better_than_the_perfect_one_and_that_is_no_worse_than_the_prior(trial: int) -> None:
     rng = np.random.default_rng(trial)
     walked, features = 1 + rng.exponential(4, (9, 50)), rng.random((50, 4))
-    found = by_portfolio(walked, features, trial)
+    task = portfolio_task(walked, range(50), trial)
+    found = outcome(task, walked, forest_labels(task, features, trial))
     assert found.perfect <= found.selected
     assert found.perfect <= found.prior
 
 
 def test_splits_are_the_thesis_s_and_follow_their_number() -> None:
-    train, test = split(342, 3)
+    train, test = split(range(342), 3)
     assert (train.size, test.size) == (256, 86)
     assert sorted([*train, *test]) == list(range(342))
-    assert (split(342, 3)[1] == test).all()
-    assert (split(342, 4)[1] != test).any()
+    assert (split(range(342), 3)[1] == test).all()
+    assert (split(range(342), 4)[1] != test).any()
     with pytest.raises(ParameterError):
-        split(1, 0)
+        split([3, 3, 3], 0)
+
+
+def test_what_has_one_owner_stays_together() -> None:
+    owners = [f"goal {k % 12}" for k in range(100)]
+    train, test = split(owners, 1)
+    assert {owners[k] for k in train}.isdisjoint(owners[k] for k in test)
+    assert len({owners[k] for k in test}) == 3
+
+
+def test_a_label_that_was_never_seen_is_the_prior_s() -> None:
+    walked = np.array([[1.0, 1, 1, 9, 1], [2.0, 2, 2, 1, 2]])
+    for trial in range(20):
+        task = label_task(walked, ["a", "a", "a", "b", "a"], trial)
+        if 3 in task.test:
+            assert task.labels[3] == -1
+            found = outcome(task, walked, np.zeros(task.test.size, np.intp))
+            assert found.perfect == found.prior == found.selected == 9
+            return
+    raise AssertionError("no split tests the only map of its label")

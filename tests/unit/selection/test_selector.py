@@ -15,6 +15,7 @@ from wend.errors import FormatError, ParameterError, UnknownNameError, VersionEr
 from wend.selection.evaluation import Portfolio, choices_of, judge, split, standings
 from wend.selection.features import FEATURES, problem_features
 from wend.selection.learners import LEARNERS, choose
+from wend.selection.portfolios import best_choices
 from wend.selection.selector import Selector, train_selector
 
 KINDS = ("random", "cross-sides", "swap-sides", "tight-to-tight")
@@ -73,6 +74,8 @@ def test_a_learner_minds_how_much_is_lost_and_not_how_often() -> None:
     completion = np.stack([np.where(often, 0.91, 0.40), np.full(100, 0.90)], axis=1)
     quality = np.stack([completion, np.ones((100, 2)), np.ones((100, 2))], axis=2)
     features = np.ones((100, len(FEATURES)))
+    labels = best_choices(quality, [str(k) for k in range(100)])
+    assert (labels == 0).mean() == 0.6          # a classifier of labels would take it
     for learner in LEARNERS.values():
         assert (choose(learner(features, quality, 0), features) == 1).all()
 

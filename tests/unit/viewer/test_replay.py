@@ -17,7 +17,7 @@ from wend.kernel import NO_CELL
 from wend.maps.grid import Grid
 from wend.maps.terrain import DX, DY
 from wend.rules import OFF_MAP
-from wend.viewer.replay import write_replay
+from wend.viewer.replay import replay_page, write_replay
 from wend.world.trace import ABSENT, WAIT, Event, Trace
 
 RunScript = Callable[[str, Any], Any]
@@ -171,6 +171,10 @@ def test_a_page_that_cannot_be_written_leaves_the_old_one(
         write_replay(eventful, path)
     assert path.read_text() == "old"
     assert [p.name for p in tmp_path.iterdir()] == ["run.html"]
+
+
+def test_the_page_itself_is_light() -> None:
+    assert len(replay_page().encode()) < 120_000
 
 
 def test_a_large_run_stays_small(tmp_path: Path) -> None:

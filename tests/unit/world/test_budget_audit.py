@@ -45,7 +45,7 @@ class Audited:
     def play(self, tick: int) -> None:
         """Orders, walls, deaths, spawns, groups."""
         world, draw = self.world, self.draw
-        present = np.flatnonzero(world.state.agents.cell >= 0)
+        present = world.living()
         for agent in draw.choice(present, 4, replace=False).tolist():
             self.call(world.order, agent, self.place())
         if tick % 7 == 3:

@@ -50,7 +50,7 @@ def busy_world(planner: Planner | str = "lra") -> World:
 
 def seen(world: World) -> tuple[Any, ...]:
     """All that can be seen of a world."""
-    agents = [agent for agent in range(world.agents) if world.state.agents.cell[agent] >= 0]
+    agents = world.living().tolist()
     return (
         world.state_hash(), world.grid.to_text(), world.grid.component.tolist(), world.ticks, world.expansions,
         [array.tolist() for array in world.state.agents], world.state.occupant.tolist(),
@@ -376,11 +376,10 @@ def check_whole(world: World) -> None:
     trace = world.trace()
     assert judge_trace(trace) == []
     assert trace.ticks == world.ticks
-    here = world.state.agents.cell
-    there = np.flatnonzero(here >= 0)
-    assert trace.positions()[-1][there].tolist() == here[there].tolist()
+    here, there = world.state.agents.cell, [world.index_of(agent) for agent in world.living().tolist()]
+    assert trace.positions()[-1][world.living()].tolist() == here[there].tolist()
     occupied = np.flatnonzero(world.state.occupant >= 0)
-    assert dict(zip(here[there].tolist(), there.tolist(), strict=True)) == dict(
+    assert dict(zip(here[there].tolist(), there, strict=True)) == dict(
         zip(occupied.tolist(), world.state.occupant[occupied].tolist(), strict=True)
     )
 
@@ -394,6 +393,7 @@ CALLS: dict[str, Callable[[World], Any]] = {
     "follow": lambda world: world.follow(2, 5),
     "teleport": lambda world: world.teleport(3, (0, 3)),
     "order_group": lambda world: world.order_group([1, 2, 3], (1, 3), "attack_move"),
+    "order_group within a budget": lambda world: world.order_group([1, 2, 3], (1, 3), "attack_move", budget=3),
     "pin": lambda world: world.pin(2),
     "move": lambda world: world.move(6, (8, 0)),
     "block": lambda world: world.block([(5, 3), (8, 1), (8, 3)]),

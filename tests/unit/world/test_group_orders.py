@@ -9,6 +9,7 @@ from wend.groups.routes import SPACING
 from wend.maps import generators as mapgen
 from wend.metrics import first_move_ticks, path_length
 from wend.search.flood import move_distances
+from wend.world.referee import judge_trace
 from wend.world.trace import Trace
 
 ONE_WAY = ("bmaa-f", "bmaa-fc")     # they cannot leave their streets to get to a slot between others
@@ -299,3 +300,61 @@ def test_a_pinned_agent_does_not_walk_off_its_slot_to_a_waypoint(key: str) -> No
                 left_waypoints += bool(waypoints[agent]) and agent not in at_home
                 at_home[agent] = world.position(agent)
     assert left_waypoints > 0
+
+
+def far_apart(key: str, mode: str, budget: int | None) -> tuple[World, list[int]]:
+    """Agents from all over a map, ordered to one corner of it."""
+    grid = mapgen.generate("rooms", seed=2, width=64, height=64, door=3)
+    world, cells = World(grid, key, seed=1), np.random.default_rng(1).permutation(grid.largest_component())
+    group = [world.add(grid.xy(cell)) for cell in cells[:20].tolist()]
+    world.order_group(group, grid.xy(int(grid.largest_component()[40])), mode, budget=budget)
+    return world, group
+
+
+@pytest.mark.parametrize("mode", ["move", "attack_move"])
+@pytest.mark.parametrize("key", CROWDS)
+def test_a_group_order_within_a_budget_is_spread_over_ticks(key: str, mode: str) -> None:
+    """No call and no tick expands more than it may, and the group walks while its paths are searched."""
+    (at_once, _), (world, group) = far_apart(key, mode, None), far_apart(key, mode, 150)
+    assert at_once.expansions == 0
+    assert world.expansions == 150
+    assert any(at_once.waypoints(agent) for agent in group)
+    assert not any(world.waypoints(agent) for agent in group)
+    assert len({world.goal(agent) for agent in group}) == 20
+    assert {world.goal(agent) for agent in group} == {at_once.goal(agent) for agent in group}
+    spent, searching, has_route = world.expansions, 0, set()
+    while world._dispatch._commander.is_searching:
+        world.tick(budget=300)
+        assert world.expansions - spent <= 300
+        spent, searching = world.expansions, searching + 1
+        has_route |= {agent for agent in group if world.waypoints(agent)}
+    assert 3 < searching < 200
+    assert len(has_route) > 5
+    assert world.run(max_ticks=600, budget=300) == "done"
+    assert np.nanmax(first_move_ticks(world.trace())) <= 16
+
+
+@pytest.mark.parametrize("mode", ["move", "attack_move"])
+def test_the_search_for_a_group_goes_on_through_walls_deaths_orders_and_snapshots(mode: str) -> None:
+    world, group = far_apart("surge", mode, 10)
+    world.tick(budget=100)
+    world.remove(group[3])
+    world.order(group[4], (1, 1))
+    commander = world._dispatch._commander
+    assert commander.is_searching
+    world.tick(budget=100)
+    taken, twin = world.snapshot(), World(Grid(world.trace().grid.passable), "surge", seed=1)
+    twin.restore(type(taken).from_bytes(bytes(taken)))
+    door = next(place for place in nearest(world.grid, world.goal(group[0]), 60) if world.grid.is_free(place)
+                and world.state.occupant[world.grid.cell(*place)] < 0)  # fmt: skip
+    hashes = []
+    for each in (world, twin):
+        for tick in range(60):
+            if tick == 3:
+                each.block([door])
+            each.tick(budget=100)
+        hashes.append(each.state_hash())
+    assert hashes[0] == hashes[1]
+    world.run(max_ticks=600, budget=300)
+    assert world.all_home()
+    assert judge_trace(world.trace()) == []

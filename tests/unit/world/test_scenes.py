@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from wend import ALGORITHMS, Grid, World
+from wend import ALGORITHMS, Grid, Snapshot, World, mapgen
 from wend.kernel import NO_AGENT
 from wend.world.referee import judge_trace
 
@@ -100,3 +100,58 @@ def test_a_column_of_followers_whose_leader_dies(key: str) -> None:
         world.follow(unit, ahead)
     world.run(max_ticks=200)
     assert judge_trace(world.trace()) == []
+
+
+def play(world: World, tick: int, *, late_input: bool = True) -> None:
+    """What both players do before a tick, and the tick. One order, of tick 12, may not have arrived yet."""
+    draw, there = np.random.default_rng(tick), world.living().tolist()
+    places = map(world.grid.xy, draw.permutation(world.grid.size).tolist())
+    vacant = [place for place in places if is_vacant(world, place)]
+    if tick == 12 and late_input:
+        world.order_group(there[::3], vacant[0], "attack_move")
+        world.order(there[1], vacant[1])
+    if tick % 6 == 0:
+        world.order_group(draw.choice(there, 8, replace=False), vacant[2])
+    if tick % 4 == 1:
+        world.remove(there[int(draw.integers(len(there)))])
+        world.add(vacant[3], vacant[4])
+    if tick % 5 == 2:
+        world.block(vacant[5:8])
+    if tick % 10 == 7:
+        world.unblock(np.argwhere(~world.grid.passable)[:4, ::-1])
+    if tick % 7 == 3:
+        world.follow(*world.living()[:2])
+    if tick % 2:
+        world.think(budget=100)
+    world.tick(budget=400)
+
+
+@pytest.mark.parametrize("key", ONLINE)
+def test_an_input_that_arrives_ten_ticks_late(key: str) -> None:
+    """The client goes back, and plays again with the input in its place; the server had it in time."""
+    grid = mapgen.generate("arena", seed=2, width=36, height=32)
+    draw = np.random.default_rng(0)
+    starts, goals = (map(grid.xy, draw.permutation(grid.largest_component())[:30].tolist()) for _ in range(2))
+    server, client = World(grid, key, seed=5), World(grid, key, seed=5)
+    for start, goal in zip(starts, goals, strict=True):
+        for world in (server, client):
+            world.add(start, goal)
+    hashes = []
+    for tick in range(30):
+        play(server, tick)
+        hashes.append(server.state_hash())
+    before = {}
+    for tick in range(22):
+        before[tick] = client.snapshot()
+        play(client, tick, late_input=False)
+    assert client.state_hash() != hashes[21]
+    spectator = World(grid, key, seed=5)                # it joins with what the client sends
+    spectator.restore(Snapshot.from_bytes(bytes(before[12])))
+    client.restore(before[12])
+    for world in (client, spectator):
+        for tick in range(12, 30):
+            play(world, tick)
+            assert world.state_hash() == hashes[tick]
+        assert world.positions().tolist() == server.positions().tolist()
+    assert client.trace().moves.tolist() == server.trace().moves.tolist()
+    assert judge_trace(client.trace()) == []

@@ -76,7 +76,7 @@ def play(world: World, seed: int, ticks: int, budget: int | None) -> list[Any]:
                     world.teleport(some[0], vacant())
                     world.pin(some[1])
         world.tick(budget=budget)
-        agents = np.flatnonzero(world.state.agents.cell >= 0).tolist()
+        agents = world.living().tolist()
         seen.append((
             world.state_hash(), world.events(), world.states().tolist(), world.quiet(),
             [world.order_of(agent) for agent in agents], [world.intent(agent) for agent in agents],

@@ -50,6 +50,7 @@ from numpy.typing import NDArray
 
 from wend.kernel import NO_AGENT, NO_CELL, jit
 from wend.kernel.arrays import ahead, allocate, grown
+from wend.kernel.compiling import prepared
 from wend.maps.terrain import GridTables
 from wend.planners.base import Budget, Intent, Overlay, Planner, Proposal, State, all_stay, parameter
 from wend.planners.bmaa.search_phase import Pace, Prefixes, Searches, Standing
@@ -177,6 +178,7 @@ class Bmaa(Planner):
             pace=Pace(self.moves, self.spread, self.make_way),
         )  # fmt: skip
         self._is_edited = False
+        self._is_prepared = False                   # the kernels were called with the types of this planner
         self._standing = allocate(Standing, cells=cells, agents=0)
         self._prefixes = allocate(Prefixes, agents=0, expansions=self.expansions)
         self._making_way = MakingWay(state, seed, patience=self.patience, replans=self.replan_when_blocked)
@@ -198,10 +200,12 @@ class Bmaa(Planner):
         if self.make_way:
             self._making_way.run(prefixes, self._learned, proposal)
         else:
-            execution_phase(
+            execute = prepared(execution_phase) if self._is_prepared else execution_phase
+            execute(
                 state.grid.tables, state.agents, prefixes, self._standing, self.push, self.replan_when_blocked,
                 proposal.next_cell, proposal.waits_for,
             )  # fmt: skip
+        self._is_prepared = True
 
     def think(self, budget: Budget) -> None:
         self._search(all_stay(self.state), budget)
@@ -212,7 +216,8 @@ class Bmaa(Planner):
         if self._is_edited:
             self._is_edited = False
             drop_cut_prefixes(tables, state.agents, self._prefixes)
-        begin_tick(state.agents, self._standing, proposal.next_cell)
+        begin = prepared(begin_tick) if self._is_prepared else begin_tick
+        begin(state.agents, self._standing, proposal.next_cell)
         self._searches.run(tables, state, self._prefixes, self._standing, self._beliefs, proposal, budget)
 
     def _streets(self) -> GridTables:

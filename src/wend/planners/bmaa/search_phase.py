@@ -9,12 +9,14 @@ them; what was found is learned afterwards, one search after the other. The resu
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+from collections.abc import Callable
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from wend.kernel import NO_AGENT, NO_CELL, OUT_OF_BUDGET, OUT_OF_SPACE, jit
 from wend.kernel.arrays import allocate, int32, int64, record, uint8
+from wend.kernel.compiling import prepared
 from wend.kernel.threads import Threads
 from wend.maps.terrain import GridTables
 from wend.planners.base import Budget, Proposal, State
@@ -166,10 +168,13 @@ def learn_phase(tables, learned, batch, standing):
     return _DONE
 
 
+KERNELS: tuple[Callable[..., Any], ...] = (pick_searches, search_phase, learn_phase)
+
+
 class Searches:
     """The searches of all agents, with what they need: a workspace for each thread."""
 
-    uncaptured = ("_threads", "_lookaheads", "_batch")      # they hold nothing between two ticks
+    uncaptured = ("_threads", "_lookaheads", "_batch", "_is_prepared")      # they hold nothing between two ticks
 
     def __init__(self, cells: int, *, expansions: int, vision: float, pace: Pace, threads: int) -> None:
         self._expansions = expansions
@@ -178,6 +183,7 @@ class Searches:
         self._threads = Threads(threads)
         self._lookaheads = [make_lookahead(cells, expansions) for _ in range(threads)]
         self._batch = allocate(Batch, searches=_BATCH, expansions=expansions)
+        self._is_prepared = False       # the kernels were called with the types of this planner
 
     def run(
         self, tables: GridTables, state: State, prefixes: Prefixes, standing: Standing, beliefs: Beliefs,
@@ -185,20 +191,20 @@ class Searches:
     ) -> None:  # fmt: skip
         """Alg. 2, l. 2-4: let agents that need a path search in turn, as far as the budget goes."""
         agents, batch, pace = state.agents, self._batch, self._pace
+        pick, search, learn_from = map(prepared, KERNELS) if self._is_prepared else KERNELS
         limit = budget.slice()
         expansions = min(self._expansions, limit)
         batch.counts["time"], batch.counts["expansions"] = state.tick, expansions
         answer = OUT_OF_SPACE
         while answer != _DONE and limit >= expansions > 0:
-            answer = pick_searches(
-                tables, agents, prefixes, beliefs.learned, beliefs.open_list, batch, standing, pace, limit
-            )
+            answer = pick(tables, agents, prefixes, beliefs.learned, beliefs.open_list, batch, standing, pace, limit)
             if batch.counts["searches"][0] > 0:
                 around = Surroundings(tables, beliefs.learned, standing.taken, self._vision_square)
                 self._threads.run(
-                    search_phase, around, agents, prefixes, batch, pace, proposal.waits_for, own=self._lookaheads
+                    search, around, agents, prefixes, batch, pace, proposal.waits_for, own=self._lookaheads
                 )
-                while learn_phase(tables, beliefs.learned, batch, standing) == OUT_OF_SPACE:
+                while learn_from(tables, beliefs.learned, batch, standing) == OUT_OF_SPACE:
                     beliefs.make_space()
+                self._is_prepared = True
             budget.spend(standing.counts["spent"][0])
             limit = budget.slice()

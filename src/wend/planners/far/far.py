@@ -57,7 +57,7 @@ from numpy.typing import NDArray
 
 from wend.kernel import FOUND, NO_AGENT, NO_CELL, OUT_OF_BUDGET, OUT_OF_SPACE, jit
 from wend.kernel.allowance import spent
-from wend.kernel.arrays import ahead, grown
+from wend.kernel.arrays import ahead, grown, refill
 from wend.maps.terrain import GridTables
 from wend.planners.base import Budget, Intent, Overlay, Planner, Proposal, State, moment_of, parameter
 from wend.planners.far.searching import begin_rough_paths, search_phase
@@ -262,7 +262,8 @@ class Far(Planner):
 
     def agent_removed(self, agent: int) -> None:
         stand_still(self._traffic, agent, NO_CELL, self.state.tick)
-        self._begin_anew(agent)
+        for bundle in (self._traffic, self._traffic.waits, self._traffic.rough):
+            refill(bundle, agent)
         self._traffic.paths.left[agent] = 0
         abandon_search_of(self._traffic.turns, agent)
         self._rough.drop(agent)

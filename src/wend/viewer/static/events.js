@@ -98,9 +98,10 @@ export class EventList {
     const [kind, agent] = [byId("event-kind").value, byId("event-agent").valueAsNumber]; // NaN: any agent
     const passes = (item) => (kind === "" || item.kind === kind) && (isNaN(agent) || item.agents.includes(agent));
     this.found = this.items.filter(passes);
-    const next = this.found.findIndex(({ tick }) => tick >= this.tick);
-    this.first = Math.floor(Math.max(next, 0) / LISTED) * LISTED;
+    const next = Math.max(this.found.findIndex(({ tick }) => tick >= this.tick), 0);
+    this.first = Math.floor(next / LISTED) * LISTED;
     this.list();
+    byId("event-list").children[next - this.first]?.scrollIntoView({ block: "nearest" });
   }
 
   turn(rows) {

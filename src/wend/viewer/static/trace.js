@@ -23,6 +23,7 @@ const NEEDED = {
   group: ["agents", "target", "mode"],
   routed: ["agent", "waypoints"],
   pinned: ["agent", "pinned"],
+  planner: ["algorithm", "parameters", "reason"],
   blocked: ["cells"],
   unblocked: ["cells"],
 };

@@ -1,0 +1,144 @@
+"""What a client is sent: the newest state and never a queue, whatever it acknowledges."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from wend.errors import ParameterError
+from wend.play.catalogue import Catalogue, Recipe
+from wend.play.controller import Controller
+from wend.play.feed import Feed
+from wend.play.frames import FULL, MAP, MOVES, Header, read_header
+from wend.play.messages import PlayLimits
+from wend.play.scene import LiveScene
+
+pytestmark = pytest.mark.small
+
+LIMITS = PlayLimits(unacknowledged=4)
+
+
+class Box:
+    """A socket that keeps what it is given."""
+
+    def __init__(self) -> None:
+        self.texts: list[dict[str, Any]] = []
+        self.frames: list[Header] = []
+
+    async def send_text(self, data: str) -> None:
+        self.texts.append(json.loads(data))
+
+    async def send_bytes(self, data: bytes) -> None:
+        self.frames.append(read_header(data))
+
+    async def close(self, code: int, reason: str) -> None:
+        raise AssertionError((code, reason))
+
+
+def scene_of(**given: Any) -> LiveScene:
+    recipe = Recipe(**{"map": "open:width=8,height=8", "problem": "random", "agents": 5, "algorithm": "lra", **given})
+    catalogue = Catalogue(LIMITS)
+    planners = [catalogue.planner(*each) for each in recipe.algorithms]
+    return LiveScene(recipe, catalogue.grid(recipe), planners, LIMITS)
+
+
+def fed(play: Callable[[Controller, Feed, Box], Awaitable[None]]) -> None:
+    """Run a feed from a controller whose pictures the test makes."""
+
+    async def run() -> None:
+        controller, box = Controller(Catalogue(LIMITS), LIMITS), Box()
+        feed = Feed(box, controller)
+        running = asyncio.create_task(feed.run())
+        feed.begin()
+        await play(controller, feed, box)
+        running.cancel()
+
+    asyncio.run(run())
+
+
+async def show(controller: Controller, scene: LiveScene, *, ticks: int = 0) -> None:
+    """Make ticks, and let everybody see each of them."""
+    for _ in range(ticks):
+        scene.tick()
+        await show(controller, scene)
+    if not ticks:
+        controller.picture = scene.picture()
+        controller._tell()
+        for _ in range(20):
+            await asyncio.sleep(0)
+
+
+def test_no_more_than_so_many_frames_are_on_their_way_and_then_the_newest_comes() -> None:
+    async def play(controller: Controller, feed: Feed, box: Box) -> None:
+        scene = scene_of()
+        scene.tick()
+        await show(controller, scene)
+        assert [frame.kind for frame in box.frames] == [MAP, FULL]
+        await show(controller, scene, ticks=50)
+        assert [(frame.kind, frame.tick) for frame in box.frames[2:]] == [(MOVES, 2), (MOVES, 3)]
+        feed.acknowledge(1)
+        await asyncio.sleep(0.01)
+        assert [(frame.kind, frame.tick) for frame in box.frames[4:]] == [(FULL, 51)]       # not the next
+        assert [frame.frame for frame in box.frames] == [1, 2, 3, 4, 5]
+        feed.acknowledge(5)
+        await show(controller, scene, ticks=1)
+        assert (box.frames[-1].kind, box.frames[-1].tick) == (MOVES, 52)
+        with pytest.raises(ParameterError, match="was not sent yet"):
+            feed.acknowledge(7)
+
+    fed(play)
+
+
+def test_two_panes_are_sent_together() -> None:
+    async def play(controller: Controller, feed: Feed, box: Box) -> None:
+        scene = scene_of(versus="lra")
+        scene.tick()
+        await show(controller, scene)
+        assert [(frame.kind, frame.pane) for frame in box.frames] == [(MAP, 0), (MAP, 1), (FULL, 0), (FULL, 1)]
+        feed.acknowledge(4)
+        await show(controller, scene, ticks=1)
+        assert [(frame.kind, frame.pane) for frame in box.frames[4:]] == [(MOVES, 0), (MOVES, 1)]
+
+    fed(play)
+
+
+def test_whoever_has_lost_track_gets_all_of_it() -> None:
+    async def play(controller: Controller, feed: Feed, box: Box) -> None:
+        scene = scene_of()
+        await show(controller, scene)
+        feed.acknowledge(2)
+        feed.ask_full()
+        await asyncio.sleep(0.01)
+        assert [frame.kind for frame in box.frames[2:]] == [MAP, FULL]
+
+    fed(play)
+
+
+def test_numbers_come_at_most_so_often_and_the_last_ones_come_for_sure() -> None:
+    async def play(controller: Controller, feed: Feed, box: Box) -> None:
+        scene = scene_of()
+        for _ in range(30):
+            await show(controller, scene, ticks=1)
+            feed.acknowledge(box.frames[-1].frame)
+        assert len([text for text in box.texts if text["type"] == "tick"]) < 10
+        await asyncio.sleep(0.2)
+        assert [text["tick"] for text in box.texts if text["type"] == "tick"][-1] == 30
+        numbers = [event["number"] for text in box.texts if text["type"] == "tick" for event in text["events"]]
+        assert numbers == sorted(set(numbers))              # no event twice
+
+    fed(play)
+
+
+def test_nothing_is_sent_before_hello() -> None:
+    async def run() -> None:
+        controller, box = Controller(Catalogue(LIMITS), LIMITS), Box()
+        running = asyncio.create_task(Feed(box, controller).run())
+        await show(controller, scene_of())
+        assert (box.texts, box.frames) == ([], [])
+        running.cancel()
+
+    asyncio.run(run())
