@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import webbrowser
 from typing import Annotated
@@ -54,4 +55,5 @@ def play(
     say("open this address in a browser; Ctrl-C ends the server")
     if not no_browser and has_browser():
         webbrowser.open(address.url)
-    server.make_server(app, limits).run(sockets=[listening])
+    with contextlib.suppress(KeyboardInterrupt):        # that is how it ends
+        server.make_server(app, limits).run(sockets=[listening])

@@ -13,10 +13,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from wend import arguments
 from wend.errors import ParameterError, ProblemError, UnknownNameError
 from wend.maps import drawing, generators
 from wend.maps.grid import Grid
-from wend.maps.parameters import parse_spec
+from wend.maps.parameters import MAX_SEED, parse_spec
 from wend.planners import registry
 from wend.planners.base import Overlay, Parameter, Planner
 from wend.play import heat
@@ -121,6 +122,10 @@ class Catalogue:
                 self._check_size(math.prod(max(both[side], 0) for side in ("width", "height")))
         if recipe.problem not in PROBLEMS and recipe.problem not in _OWN_PROBLEMS:
             raise UnknownNameError("kind of problem", recipe.problem, [*PROBLEMS, *_OWN_PROBLEMS])
+        arguments.whole(recipe.agents, "agents", low=0)
+        arguments.whole(recipe.seed, "seed", low=0, high=MAX_SEED)
+        if recipe.budget is not None:
+            arguments.whole(recipe.budget, "budget", low=1)
         if recipe.agents > self._limits.units:
             raise ParameterError(f"a scene has at most {self._limits.units} units, not {recipe.agents}")
         for key, parameters in recipe.algorithms:

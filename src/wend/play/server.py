@@ -150,7 +150,7 @@ def make_app(catalogue: Catalogue, recipe: Recipe, address: Address, limits: Pla
             return
         await socket.accept()
         clients.add(socket)
-        session = Session(Line(socket), controllers[-1], session_name)
+        session = Session(Wire(socket), controllers[-1], session_name)
         sending = asyncio.create_task(session.feed.run())
         try:
             while await session.hear(await _received(socket)) and not sending.done():
@@ -199,7 +199,7 @@ async def _received(socket: WebSocket) -> str | None:
     return text
 
 
-class Line:
+class Wire:
     """A socket on which to send; a ConnectionError says that the client has gone."""
 
     def __init__(self, socket: WebSocket) -> None:
@@ -246,9 +246,11 @@ def listen(host: str, port: int) -> sockets.socket:
 
 
 @contextlib.contextmanager
-def serving(recipe: Recipe, *, limits: PlayLimits = _LIMITS, host: str | None = None) -> Iterator[Address]:
-    """A server in a thread of its own, on any port that is free; it ends with the block."""
-    asked = Address.of(host, 0)
+def serving(
+    recipe: Recipe, *, limits: PlayLimits = _LIMITS, host: str | None = None, port: int = 0
+) -> Iterator[Address]:
+    """A server in a thread of its own, by default on any port that is free; it ends with the block."""
+    asked = Address.of(host, port)
     listening = listen(asked.host, asked.port)
     address = replace(asked, port=listening.getsockname()[1])
     server = make_server(make_app(Catalogue(limits), recipe, address, limits), limits)

@@ -238,9 +238,13 @@ def _turned(pictures: Any, rng: np.random.Generator) -> Any:
     """The pictures, each turned by quarters and mirrored at random: no algorithm minds."""
     import torch
 
-    ways = rng.integers(0, 8, len(pictures)).tolist()
-    turned = [torch.rot90(picture, way % 4, (1, 2)) for picture, way in zip(pictures, ways, strict=True)]
-    return torch.stack([each.flip(2) if way > 3 else each for each, way in zip(turned, ways, strict=True)])
+    ways = rng.integers(0, 8, len(pictures))
+    turned = torch.empty_like(pictures)
+    for way in range(8):
+        rows = np.flatnonzero(ways == way)
+        each = torch.rot90(pictures[rows], way % 4, (2, 3))
+        turned[rows] = each.flip(3) if way > 3 else each
+    return turned
 
 
 def main() -> None:

@@ -47,7 +47,7 @@ class Field:
         return Errand(agent, asked, asked, self.state.grid.cell(*goal))
 
     def order(self, members: list[int], target: Point) -> list[Order]:
-        return self.send(self.commander.order(members, target, "move"))
+        return self.send(self.commander.order(members, target, "move", at_once=True))
 
     def settle(self, *waited: int) -> list[Order]:
         return self.send(self.commander.settle(*np.array([waited, (0,) * len(waited)], dtype=np.int32)))

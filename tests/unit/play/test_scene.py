@@ -219,9 +219,9 @@ def test_where_units_wait_there_is_heat_that_fades() -> None:
     scene.panes[0].world.order(0, (0, 0))
     world = scene.panes[0].world
     heat = scene.panes[0].heat
-    for waits in [True] * 10 + [False] * 200:
-        heat.note(world.state.agents.cell, np.array([waits, False]))
-        drawn = heat.draw("waiting", world)
+    for waits in [[(0, 0)]] * 10 + [[]] * 200:
+        heat.note(5, np.array(waits, np.int32).reshape(-1, 2))
+    drawn = heat.draw("waiting", world)
     assert 0 < drawn[0] < 1
     assert drawn[1:].sum() == 0
 

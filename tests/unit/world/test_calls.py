@@ -17,6 +17,7 @@ import pytest
 from tests.interrupts import Interrupt
 from wend import ALGORITHMS, Budget, Grid, Planner, Problem, World, create, solve
 from wend.errors import InUseError, MapError, ParameterError, ViolationError, WendError
+from wend.groups import map_marker
 from wend.planners.base import Proposal
 from wend.planners.local_repair import LocalRepair
 from wend.run import Limits
@@ -417,6 +418,7 @@ def test_an_interrupt_at_any_line_leaves_a_whole_world(name: str) -> None:
     """
     world, call = busy_world(), CALLS[name]
     call(copy.deepcopy(world))      # kernels are loaded now
+    vars(map_marker._kept).clear()  # so that each call makes as many lines as the last: none finds a workspace
     done, all_lines = copy.deepcopy(world), Interrupt(10**6)
     all_lines.during(lambda: call(done))
     count = 10**6 - all_lines.lines_left
@@ -425,6 +427,7 @@ def test_an_interrupt_at_any_line_leaves_a_whole_world(name: str) -> None:
     for lines in range(1, count + 1):
         if 60 < lines < count - 40 and lines % 7:       # all lines at its begin and its end, some between
             continue
+        vars(map_marker._kept).clear()
         struck, interrupt = copy.deepcopy(world), Interrupt(lines)
         assert interrupt.during(lambda struck=struck: call(struck))
         shown = looks(struck)
