@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
-from wend.play.catalogue import Catalogue, Recipe
-from wend.play.messages import PlayLimits
+from wend.play.catalogue import Recipe
 
 PATIENCE_S = 60.0       # a busy machine may take that long for anything
 MOVING, WAITING, HOME, STUCK, GONE = range(5)
@@ -20,21 +18,12 @@ MOVING, WAITING, HOME, STUCK, GONE = range(5)
 @contextlib.contextmanager
 def serving(recipe: Recipe, port: int = 0) -> Iterator[str]:
     """Serve a scene on the loopback address; the answer is where. Skips the test if there is nothing to serve with."""
-    pytest.importorskip("uvicorn", reason="needs the extra `viewer` to serve the sandbox")
-    pytest.importorskip("starlette", reason="needs the extra `viewer` to serve the sandbox")
+    for package in ("uvicorn", "starlette"):
+        pytest.importorskip(package, reason="needs the extra `viewer` to serve the sandbox")
     from wend.play import server
 
-    limits = PlayLimits()
-    listening = server.listen("127.0.0.1", port)
-    address = server.Address("127.0.0.1", listening.getsockname()[1])
-    running = server.make_server(server.make_app(Catalogue(limits), recipe, address, limits), limits)
-    thread = threading.Thread(target=running.run, kwargs={"sockets": [listening]}, daemon=True)
-    thread.start()
-    try:
+    with server.serving(recipe, port=port) as address:
         yield address.url
-    finally:
-        running.should_exit = True
-        thread.join(PATIENCE_S)
 
 
 class Sandbox:

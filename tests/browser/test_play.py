@@ -251,9 +251,10 @@ def test_where_is_the_jam(jam: Sandbox) -> None:
 
 
 def test_what_did_this_tick_cost(jam: Sandbox) -> None:
-    jam.until(f"document.getElementById('cost').textContent.startsWith('Tick {jam.tick} cost ')")       # 0
+    told = "document.getElementById('cost').textContent"
+    jam.until(f"{told}.startsWith(`Tick ${{wendPlay.panes[0].units.tick}} cost `)")        # 0
     assert " ms and " in jam.text("#cost")
-    jam.page.click("#curves figure:nth-child(3) .chart", position={"x": 1, "y": 10})                      # 1
+    jam.page.click("#curves figure:nth-child(3) .chart", position={"x": 1, "y": 10})    # 1
     jam.until("document.getElementById('cost').textContent.startsWith('Tick 0 cost ')")
 
 
