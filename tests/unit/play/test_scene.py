@@ -13,7 +13,7 @@ from wend.maps.grid import Grid
 from wend.play.catalogue import GIVEN, Catalogue, Recipe, settable
 from wend.play.frames import UNIT
 from wend.play.messages import PlayLimits
-from wend.play.scene import LiveScene, Picture
+from wend.play.scene import LivePicture, LiveScene
 
 pytestmark = pytest.mark.small
 
@@ -29,7 +29,7 @@ def make(**given: Any) -> LiveScene:
     return LiveScene(recipe, catalogue.grid(recipe), planners, LIMITS)
 
 
-def units(picture: Picture, pane: int = 0) -> np.ndarray:
+def units(picture: LivePicture, pane: int = 0) -> np.ndarray:
     return np.frombuffer(picture.full[pane].data, UNIT)
 
 
