@@ -36,6 +36,7 @@ run: setup
 	$(BIN)/wend solve arena:seed=0 --problem cross-sides --agents 200 --out $(RUNS)/arena.wend
 	@echo "Open this page in a browser to watch it:"
 	@$(BIN)/wend replay $(RUNS)/arena.wend --html $(RUNS)/arena.html
+	@echo "Play with it yourself, at http://127.0.0.1:8383/: $(BIN)/wend play"
 
 test: setup
 	$(BIN)/python -m pytest -n auto

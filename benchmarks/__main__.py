@@ -21,16 +21,16 @@ from wend.errors import UnknownNameError
 
 NAMES = (
     "astar", "kernel_flag", "startup", "idle_world", "load_map", "edits", "runner", "cooperative", "growth",
-    "first_step", "real_time", "marker", "mapp", "rths", "select", "snapshot", "deaths",
+    "first_step", "real_time", "marker", "mapp", "rths", "select", "snapshot", "deaths", "play",
 )  # fmt: skip
-ON_REQUEST = ("cold", "completion", "peers", "soak", "game")     # they take minutes
+ON_REQUEST = ("cold", "completion", "peers", "soak", "game", "play_soak")     # they take minutes
 HELP = f"Benchmarks to run: {', '.join(NAMES + ON_REQUEST)}. Default: all but {', '.join(ON_REQUEST)}."
 
 
 def main(
     names: Annotated[list[str] | None, typer.Argument(help=HELP)] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
-    ticks: Annotated[int | None, typer.Option(help="Ticks to run `soak` and `game` for.", min=1)] = None,
+    ticks: Annotated[int | None, typer.Option(help="Ticks to run `soak`, `game` and `play_soak` for.", min=1)] = None,
     peers: Annotated[Path | None, typer.Option(help="Results of other solvers, for `peers`.", exists=True)] = None,
 ) -> None:
     """Measure speed, compared with baselines in the same run."""
@@ -39,7 +39,8 @@ def main(
             print(f"benchmarks: {UnknownNameError('benchmark', name, NAMES + ON_REQUEST)}", file=sys.stderr)
             raise typer.Exit(2)
     length = {"ticks": ticks}
-    given: dict[str, dict[str, object]] = {"soak": length, "game": length, "peers": {"peers": peers}}
+    given: dict[str, dict[str, object]] = dict.fromkeys(("soak", "game", "play_soak"), length)
+    given["peers"] = {"peers": peers}
     results: dict[str, list[Row]] = {}
     for name in names or NAMES:
         print(f"{name} ...", file=sys.stderr)
