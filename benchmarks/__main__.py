@@ -23,7 +23,7 @@ NAMES = (
     "astar", "kernel_flag", "startup", "idle_world", "load_map", "edits", "runner", "cooperative", "growth",
     "first_step", "real_time", "marker", "mapp", "rths", "select", "snapshot", "deaths", "play",
 )  # fmt: skip
-ON_REQUEST = ("cold", "completion", "peers", "soak", "game", "play_soak")     # they take minutes
+ON_REQUEST = ("cold", "completion", "peers", "soak", "game", "flagship", "crowd", "play_soak")     # they take minutes
 HELP = f"Benchmarks to run: {', '.join(NAMES + ON_REQUEST)}. Default: all but {', '.join(ON_REQUEST)}."
 
 
@@ -32,6 +32,8 @@ def main(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
     ticks: Annotated[int | None, typer.Option(help="Ticks to run `soak`, `game` and `play_soak` for.", min=1)] = None,
     peers: Annotated[Path | None, typer.Option(help="Results of other solvers, for `peers`.", exists=True)] = None,
+    sections: Annotated[str, typer.Option(help="Sections of `flagship` to run.")] = "abcd",
+    full: Annotated[bool, typer.Option("--full", help="All of `flagship`, which takes hours.")] = False,
 ) -> None:
     """Measure speed, compared with baselines in the same run."""
     for name in names or ():
@@ -39,8 +41,11 @@ def main(
             print(f"benchmarks: {UnknownNameError('benchmark', name, NAMES + ON_REQUEST)}", file=sys.stderr)
             raise typer.Exit(2)
     length = {"ticks": ticks}
-    given: dict[str, dict[str, object]] = dict.fromkeys(("soak", "game", "play_soak"), length)
-    given["peers"] = {"peers": peers}
+    given: dict[str, dict[str, object]] = {
+        **dict.fromkeys(("soak", "game", "play_soak"), length),
+        "peers": {"peers": peers},
+        "flagship": {"sections": sections, "full": full},
+    }
     results: dict[str, list[Row]] = {}
     for name in names or NAMES:
         print(f"{name} ...", file=sys.stderr)

@@ -23,6 +23,7 @@ class ReferenceRough:
         self.home_ticks: list[int] = []
         self.left_home: list[int] = []
         self.pinned: set[int] = set()
+        self.plans: dict[int, int] = {}             # agent -> the next cell of its plan: it is not rough
         self.time = 0
 
     def add(self, at: int, goal: int) -> None:
@@ -42,8 +43,8 @@ class ReferenceRough:
         return max(empty_map_cost(self.grid, cell, self.goal[agent]), self.learned[agent].get(cell, 0))
 
     def cost(self, agent: int, cell: int) -> int:
-        """What it goes by. Of one that is home nothing is known but where that is."""
-        if self.is_home(agent):
+        """What it goes by. Of one that is home or has a plan nothing is known but where its goal is."""
+        if self.is_home(agent) or agent in self.plans:
             return 0 if cell == self.goal[agent] else CARDINAL_COST
         return self.believed(agent, cell)
 
@@ -53,7 +54,8 @@ class ReferenceRough:
             lot = scramble(self.seed ^ scramble(self.time * 9 + d) ^ agent) & 255
             return self.cost(agent, cell), cell in self.at and cell != self.at[agent], lot
 
-        return [cell for _, cell in sorted([*self.steps(agent), (8, self.at[agent])], key=key)]
+        first = [self.plans[agent]] if agent in self.plans else []
+        return first + [cell for _, cell in sorted([*self.steps(agent), (8, self.at[agent])], key=key)]
 
     def learn(self, agent: int) -> None:
         """Believe of one's own cell what the best cell beside it promises."""
@@ -69,15 +71,21 @@ class ReferenceRough:
             self.home_ticks[agent] = self.home_ticks[agent] + 1 if self.is_home(agent) else 0
             if self.home_ticks[agent] >= STABLE_TICKS:
                 self.left_home[agent] = self.time
-        away = [agent for agent in agents if not self.is_home(agent)]
-        for agent in away:
-            self.learn(agent)
+        for agent in agents:
+            if not self.is_home(agent) and agent not in self.plans:
+                self.learn(agent)
+        self.at = self.decide()
+        self.time += 1
+
+    def decide(self) -> list[int]:
+        """Where all agents go: by PIBT, but those that rest on their goals only if they are pushed."""
+        agents = range(len(self.at))
         fixed = {a: self.at[a] for a in agents if self.is_home(a) and (a in self.pinned or not self.pushes)}
         pibt = ReferencePibt(
             self.at, lambda agent, _: (self.options(agent), None), may_push=lambda *_: self.pushes, fixed=fixed
         )
-        for agent in sorted(away, key=lambda agent: self.left_home[agent]):
+        listed = [a for a in agents if not self.is_home(a) or self.plans.get(a, self.at[a]) != self.at[a]]
+        for agent in sorted(listed, key=lambda agent: self.left_home[agent]):
             if agent not in pibt.goes:
                 pibt.decide(agent)
-        self.at = [pibt.goes.get(agent, self.at[agent]) for agent in agents]
-        self.time += 1
+        return [pibt.goes.get(agent, self.at[agent]) for agent in agents]

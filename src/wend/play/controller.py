@@ -80,6 +80,7 @@ class Controller:
         self._state_before = BROKEN                     # it began to build; there is none before the first scene
         self._changed: set[Callable[[], None]] = set()
         self._noticed: set[Callable[[str], None]] = set()
+        self._is_compiling = False                      # whoever comes meanwhile is told, too
         self._deeds: list[Deed] = []
         self._wake = asyncio.Event()
         self._steps = 0                                 # ticks that were asked for by hand
@@ -100,6 +101,8 @@ class Controller:
         self._noticed.add(noticed)
         self.watchers += 1
         self._wake.set()
+        if self._is_compiling:
+            noticed(_COMPILING)
 
         def unsubscribe() -> None:
             self._changed.discard(changed)
@@ -226,6 +229,8 @@ class Controller:
             self.notice(f"no new scene: {error}")
             self._enter("not built")
             return
+        finally:
+            self._is_compiling = False
         self._leave()
         self._worker, self.picture, self._steps, self._due = worker, picture, 0, 0.0
         self._enter("built")
@@ -238,6 +243,7 @@ class Controller:
             await worker.call(_loaded, planner, self._compiling_told())
         finally:
             worker.retire()
+            self._is_compiling = False
         said: str = await self.do(lambda scene: scene.change_algorithm(pane, key, parameters, planner))
         return said
 
@@ -255,10 +261,14 @@ class Controller:
         """What to call, in any thread, before a kernel is compiled: the first time, everybody is told."""
         loop, has_said = asyncio.get_running_loop(), threading.Event()
 
+        def say() -> None:
+            self._is_compiling = True
+            self.notice(_COMPILING)
+
         def tell() -> None:
             if not has_said.is_set():
                 has_said.set()
-                loop.call_soon_threadsafe(self.notice, _COMPILING)
+                loop.call_soon_threadsafe(say)
 
         return tell
 

@@ -6,12 +6,14 @@ import asyncio
 import threading
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
 from wend.errors import ParameterError
 from wend.planners import registry
 from wend.planners.base import Budget, Planner, Proposal
+from wend.play import controller as module
 from wend.play.catalogue import Catalogue, Recipe
 from wend.play.controller import BROKEN, BUILDING, PAUSED, RESTING, RUNNING, TRANSITIONS, Controller
 from wend.play.messages import PlayLimits
@@ -190,3 +192,32 @@ def test_an_order_that_fails_is_told_to_whoever_gave_it_only(caplog: pytest.LogC
         await until(controller, lambda: controller.state == RESTING)
 
     played("lra", play)
+
+
+def test_whoever_comes_while_kernels_are_compiled_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    build, may_go_on = module._built, threading.Event()
+
+    def compile_and_build(*given: Any) -> Any:
+        given[-1]()
+        assert may_go_on.wait(30)
+        return build(*given)
+
+    async def run() -> None:
+        limits = PlayLimits()
+        controller = Controller(Catalogue(limits), limits)
+        controller.subscribe(lambda: None, early.append)
+        controller.start(recipe("lra"))
+        await until(controller, lambda: bool(early))
+        controller.subscribe(lambda: None, late.append)
+        may_go_on.set()
+        await until(controller, lambda: controller.picture is not None)
+        controller.subscribe(lambda: None, too_late.append)
+        await controller.close()
+
+    early: list[str] = []
+    late: list[str] = []
+    too_late: list[str] = []
+    monkeypatch.setattr(module, "_built", compile_and_build)
+    asyncio.run(run())
+    assert [len(early), len(late), len(too_late)] == [1, 1, 0]
+    assert late[0].startswith("compiling kernels")

@@ -2,10 +2,17 @@
 """Refinement of a plan by large-neighbourhood search: a few units are taken out and planned anew among the others.
 
 Li, Chen, Harabor, Stuckey, Koenig: Anytime Multi-Agent Path Finding via Large Neighborhood Search (IJCAI 2021), as
-Okumura's lacam3 uses it. Each time, a unit that is delayed is taken out, with the last units that pass over its goal,
-with some that it met on its way, or with any others. They plan one after the other by SIPP (visits.py), each in time
-for the group to do no worse than before. If all find a path, the new ones are kept. So every plan on the way is legal,
-and its sum of costs never rises. No path takes longer than the plan did.
+Okumura's lacam3 uses it. Each time, a unit that is delayed more than others is taken out, with the last units that pass
+over its goal, with some that it met on its way, or with any others. They plan one after the other by SIPP (visits.py),
+each in time for the group to do no worse than before. If all find a path, the new ones are kept. So every plan on the
+way is legal, and its sum of costs never rises. No path takes longer than the plan did.
+
+A search that may take long is given up, since another group will do as well: after a few times as many expansions as
+searches take that find a path. In a jam, units are under way for several times their shortest paths. There the distance
+to the goal counts for as much, or else a search would look at all that a unit could do before the jam dissolves.
+
+To choose kinds of groups by what they have gained so far (adaptive LNS) did not pay: it gained on large maps what it
+lost in dense places.
 """
 
 from __future__ import annotations
@@ -34,9 +41,14 @@ from wend.planners.lacam.visits import (
 )
 
 _MOST = 6                   # units in a group
-_EXPANSIONS = 500           # of the search for one unit, and
-_EXPANSIONS_PER_TICK = 12   # ... as many for each tick that it has: a path that is not found soon is not worth it
-_TRIES = 16                 # to find a unit that is delayed
+_EXPANSIONS = 500           # of the search for one unit at most, and
+_EXPANSIONS_PER_TICK = 12   # ... as many for each tick that it has;
+_TIMES_USUAL = 4            # ... but not more than so many times as many as others took that found a path,
+_SPARE_EXPANSIONS = 100     # ... and so many more
+_USUAL = 1_000              # searches that found a path: those before them count half
+_WEIGHT = 6                 # of the distance to the goal, in halves; 2 is A*
+_TRIES = 16                 # to find a unit that is delayed;
+_DRAWS = 3                  # ... of the first so many, the one that is delayed most
 _NEAR_TICKS = 2             # between two units that met
 
 _AT_GOAL, _MET = 0, 1       # how a group is chosen; 2: at random
@@ -56,6 +68,8 @@ class Refinement(NamedTuple):
             "grouped",      # how many units are in it
             "rounds",       # groups so far
             "cost",         # sum of costs
+            "found",        # searches of late that found a path,
+            "expanded",     # ... and how many expansions they took
         ),
     ]
 
@@ -88,10 +102,24 @@ def _least(instance, unit):
 
 
 @jit
-def _is_delayed(refinement, unit):
-    """Whether a unit takes longer than its shortest path."""
+def _delay(refinement, unit):
+    """By how much a unit takes longer than its shortest path."""
     instance = refinement.visits.instance
-    return _arrival(instance.goal[unit], refinement.plan[unit]) > _least(instance, unit)
+    return _arrival(instance.goal[unit], refinement.plan[unit]) - _least(instance, unit)
+
+
+@jit
+def _draw_delayed(refinement, lot):
+    """A unit that is delayed, or NONE if none is found."""
+    units, most, delayed = refinement.plan.shape[0], 0, np.int64(NONE)
+    for k in range(_TRIES):
+        if k >= _DRAWS and most > 0:
+            break
+        unit = scramble(lot + k) % units
+        delay = _delay(refinement, unit)
+        if delay > most:
+            most, delayed = delay, unit
+    return delayed
 
 
 @jit
@@ -100,12 +128,10 @@ def _gather(refinement, lot):
     counts, group = refinement.counts[0], refinement.group
     units, size, kind = refinement.plan.shape[0], 1 + scramble(lot ^ 1) % _MOST, lot % 3
     counts.grouped = 0
-    for k in range(_TRIES):
-        unit = scramble(lot + k) % units
-        if counts.grouped == 0 and _is_delayed(refinement, unit):
-            _join(refinement, unit)
-    if counts.grouped == 0:
+    delayed = _draw_delayed(refinement, lot)
+    if delayed == NONE:
         return
+    _join(refinement, delayed)
     if kind == _AT_GOAL:
         _join_guests(refinement, group[0], size)
         return                                          # the unit itself plans first: it is to have its goal
@@ -147,6 +173,24 @@ def _join_near(refinement, unit, size, lot):
 
 
 @jit
+def _replan(refinement, unit, last_tick, path):
+    """Find a path for a unit that was taken out, if that does not take long. Mutates: refinement, path."""
+    visits, counts = refinement.visits, refinement.counts[0]
+    limit = _EXPANSIONS + _EXPANSIONS_PER_TICK * last_tick
+    if counts.found > 0:
+        limit = min(limit, _SPARE_EXPANSIONS + _TIMES_USUAL * counts.expanded // counts.found)
+    weight = max(_WEIGHT, 3 * last_tick // (2 * max(_least(visits.instance, unit), 1)))
+    before = visits.counts[0].expanded
+    if not find_path(visits, unit, last_tick, weight, limit, path):
+        return False
+    counts.found += 1
+    counts.expanded += visits.counts[0].expanded - before
+    if counts.found == _USUAL:
+        counts.found, counts.expanded = counts.found // 2, counts.expanded // 2
+    return True
+
+
+@jit
 def refine(refinement, rounds, seed):
     """Plan anew for so many groups. Mutates: refinement."""
     visits, plan, trial, group = refinement.visits, refinement.plan, refinement.trial, refinement.group
@@ -156,13 +200,12 @@ def refine(refinement, rounds, seed):
         counts.rounds += 1
         spare, planned = 0, 0                           # by how much the group is later than on its shortest paths
         for k in range(counts.grouped):
-            spare += _arrival(goal[group[k]], plan[group[k]]) - _least(instance, group[k])
+            spare += _delay(refinement, group[k])
             refinement.old[k] = take_out(visits, group[k])
         left = spare
         while planned < counts.grouped:
             unit, path = group[planned], trial[planned]
-            last_tick = min(_least(instance, unit) + left, path.size - 1)
-            if not find_path(visits, unit, last_tick, _EXPANSIONS + _EXPANSIONS_PER_TICK * last_tick, path):
+            if not _replan(refinement, unit, min(_least(instance, unit) + left, path.size - 1), path):
                 break
             add_path(visits, unit, path)
             left -= _arrival(goal[unit], path) - _least(instance, unit)

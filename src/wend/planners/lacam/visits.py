@@ -7,10 +7,13 @@ A visit is a unit's stay on a cell, from one tick to another. Between the visits
 are the states of the search, because a unit that is there earlier can do all that one can do that is there later. A
 state is known by the visit before it, or by its cell if there is none.
 
-The search looks for the earliest tick at which the unit is on its goal for good. The distance to the goal counts one
-and a half times, so the tick found may be up to so much later, and the search is far quicker. No state is expected to
-lead there before the goal is free for good; among equals the one nearest to the goal comes first, so that a unit whose
-goal is not free yet goes there and waits around.
+The search looks for the earliest tick at which the unit is on its goal for good. The distance to the goal counts more
+than once, so the tick found may be so many times later, and the search is far quicker. No state is expected to lead
+there before the goal is free for good; among equals the one nearest to the goal comes first, so that a unit whose goal
+is not free yet goes there and waits around.
+
+Where many units pass, a cell has hundreds of visits. To find the one at a tick, a hint says where to begin: the visit
+that was last looked at in the same stretch of time. Visits come and go, so it may be out of date, and is checked.
 """
 
 from __future__ import annotations
@@ -26,26 +29,27 @@ from wend.planners.lacam.instance import LacamInstance, moves_from
 from wend.planners.lacam.tree import NONE
 from wend.search.heap import Heap, drop_first, empty, push, size_of
 
-_WEIGHT = 3         # of the distance to the goal, in halves; 2 is A*
 _FOREVER = 2**30
+_HINTS = 1 << 22    # entries, at most
+_STRETCH = 4        # a hint is for 2^4 ticks, or more where that takes too many entries
 _HEAP = 1 << 16     # entries; a search that needs more fails
 _SPARE_PATHS = 8    # that units may have beside their old ones
 
 # What is known of a visit, side by side in memory: its first tick; its last one, or _FOREVER; the visits of the same
-# cell before and after it, or NONE; whose it is; and another visit of the same unit, or NONE.
-ENTER, LEAVE, BEFORE, AFTER, UNIT, CHAIN = range(6)
+# cell before and after it, or NONE; whose it is; another visit of the same unit, or NONE; whether it takes place, or
+# its unit was taken out; and its cell.
+ENTER, LEAVE, BEFORE, AFTER, UNIT, CHAIN, IS_IN, CELL = range(8)
 
 
 class Visits(NamedTuple):
     """The visits of all units, and the scratch of the search."""
 
     instance: LacamInstance
-    weight: int                                                 # of the distance to the goal in f, in halves
     first: Annotated[np.ndarray, int32("cells", fill=NONE)]     # the first visit of a cell, or NONE
-    near: Annotated[np.ndarray, int32("cells", fill=NONE)]      # the visit of it that was last looked at, or NONE
+    hint: Annotated[np.ndarray, int32("cells", "stretches", fill=NONE)]     # the visit of it last looked at, or NONE
+    stretch: int                                                # ticks >> stretch is the hint's stretch of time
     own: Annotated[np.ndarray, int32("units", fill=NONE)]       # the chain of a unit's visits: its last one, or NONE
-    visit: Annotated[np.ndarray, int32("visits", 6)]            # ENTER to CHAIN
-    cell: Annotated[np.ndarray, int32("visits")]                # where a visit is
+    visit: Annotated[np.ndarray, int32("visits", 8)]            # ENTER to CELL
     arrival: Annotated[np.ndarray, int32("states")]             # by state: the earliest tick there,
     came: Annotated[np.ndarray, int32("states")]                # ... the state before,
     stamp: Annotated[np.ndarray, int32("states")]               # ... and the search that found them
@@ -57,17 +61,21 @@ class Visits(NamedTuple):
             "unused",       # the first of a chain of visits that were given back, or NONE
             "searches",
             "expanded",     # states, in all searches
-            "clear",        # the tick from which on the goal of the search at hand is free for good
+            "clear",        # the tick from which on the goal of the search at hand is free for good,
+            "weight",       # ... and how much the distance to it counts, in halves; 2 is A*
         ),
     ]
 
 
-def make_visits(instance: LacamInstance, plan: NDArray[np.int32], weight: int = _WEIGHT) -> Visits:
+def make_visits(instance: LacamInstance, plan: NDArray[np.int32]) -> Visits:
     """The visits of a plan, int32[units, ticks + 1]."""
     cells, (units, ticks) = instance.place.size, plan.shape
-    most = (units + _SPARE_PATHS) * ticks
-    given = {"instance": instance, "weight": weight}
-    visits = allocate(Visits, given, cells=cells, units=units, visits=most, states=cells + most, entries=_HEAP)
+    most, stretch = (units + _SPARE_PATHS) * ticks, _STRETCH
+    while cells * ((ticks >> stretch) + 1) > _HINTS:
+        stretch += 1
+    sizes = {"cells": cells, "stretches": (ticks >> stretch) + 1, "units": units, "visits": most}
+    given = {"instance": instance, "stretch": stretch}
+    visits = allocate(Visits, given, states=cells + most, entries=_HEAP, **sizes)
     visits.counts[0].unused = NONE
     for unit in range(units):
         add_path(visits, unit, plan[unit])
@@ -76,22 +84,25 @@ def make_visits(instance: LacamInstance, plan: NDArray[np.int32], weight: int = 
 
 @jit
 def last_visit(visits, cell, tick):
-    """The last visit of a cell that begins at a tick or before, or NONE. Mutates: visits.near.
-
-    It is looked for from where the last one was found, since a search asks for much the same times.
-    """
-    at = np.int64(visits.near[cell])
+    """The last visit of a cell that begins at a tick or before, or NONE. Mutates: visits.hint."""
+    visit, hint = visits.visit, visits.hint[cell]
+    stretch = min(tick >> visits.stretch, hint.size - 1)
+    at, k = np.int64(NONE), stretch
+    while at == NONE and k >= 0:                    # the hint for an earlier time will do
+        at = np.int64(hint[k])
+        if at != NONE and (visit[at, IS_IN] == 0 or visit[at, CELL] != cell):
+            at = np.int64(NONE)
+        k -= 1
     if at == NONE:
         at = np.int64(visits.first[cell])
-    while at != NONE and visits.visit[at, ENTER] > tick:
-        at = np.int64(visits.visit[at, BEFORE])
+    while at != NONE and visit[at, ENTER] > tick:
+        at = np.int64(visit[at, BEFORE])
     if at == NONE:
-        visits.near[cell] = visits.first[cell]
         return at
-    after = np.int64(visits.visit[at, AFTER])
-    while after != NONE and visits.visit[after, ENTER] <= tick:
-        at, after = after, np.int64(visits.visit[after, AFTER])
-    visits.near[cell] = at
+    after = np.int64(visit[at, AFTER])
+    while after != NONE and visit[after, ENTER] <= tick:
+        at, after = after, np.int64(visit[after, AFTER])
+    hint[stretch] = at
     return at
 
 
@@ -99,8 +110,9 @@ def last_visit(visits, cell, tick):
 def _link(visits, visit):
     """Put a visit between those before and after it. Mutates: visits."""
     before, after = visits.visit[visit, BEFORE], visits.visit[visit, AFTER]
+    visits.visit[visit, IS_IN] = 1
     if before == NONE:
-        visits.first[visits.cell[visit]] = visit
+        visits.first[visits.visit[visit, CELL]] = visit
     else:
         visits.visit[before, AFTER] = visit
     if after != NONE:
@@ -110,15 +122,14 @@ def _link(visits, visit):
 @jit
 def _unlink(visits, visit):
     """Take a visit out, which still knows where it was. Mutates: visits."""
-    cell, before, after = visits.cell[visit], visits.visit[visit, BEFORE], visits.visit[visit, AFTER]
+    before, after = visits.visit[visit, BEFORE], visits.visit[visit, AFTER]
+    visits.visit[visit, IS_IN] = 0
     if before == NONE:
-        visits.first[cell] = after
+        visits.first[visits.visit[visit, CELL]] = after
     else:
         visits.visit[before, AFTER] = after
     if after != NONE:
         visits.visit[after, BEFORE] = before
-    if visits.near[cell] == visit:
-        visits.near[cell] = before if before != NONE else after
 
 
 @jit
@@ -133,7 +144,7 @@ def _add_visit(visits, unit, cell, enter, leave):
         counts.used += 1
     before = last_visit(visits, cell, enter)
     after = visits.first[cell] if before == NONE else visits.visit[before, AFTER]
-    visits.cell[added] = cell
+    visits.visit[added, CELL] = cell
     visits.visit[added, ENTER], visits.visit[added, LEAVE] = enter, leave
     visits.visit[added, BEFORE], visits.visit[added, AFTER] = before, after
     visits.visit[added, UNIT], visits.visit[added, CHAIN] = unit, visits.own[unit]
@@ -193,7 +204,7 @@ def give_back(visits, chain):
 @jit
 def _f(visits, tick, moves):
     """When a unit is expected to be on its goal for good, in half ticks."""
-    return max(2 * tick + visits.weight * moves, 2 * visits.counts[0].clear)
+    return max(2 * tick + visits.counts[0].weight * moves, 2 * visits.counts[0].clear)
 
 
 @jit
@@ -212,7 +223,7 @@ def _reach(visits, unit, state, cell, tick, came):
 def _expand(visits, unit, state, last_tick):
     """Look where a unit can go from a state, in time to be on its goal at the last tick. Mutates: visits."""
     tables, cells, counts = visits.instance.tables, visits.first.size, visits.counts[0]
-    here = state if state < cells else np.int64(visits.cell[state - cells])
+    here = state if state < cells else np.int64(visits.visit[state - cells, CELL])
     after = np.int64(visits.first[here] if state < cells else visits.visit[state - cells, AFTER])
     earliest = visits.arrival[state] + 1
     latest = last_tick if after == NONE else np.int64(visits.visit[after, ENTER])     # to be gone from here
@@ -245,10 +256,11 @@ def _expand(visits, unit, state, last_tick):
 
 
 @jit
-def find_path(visits, unit, last_tick, max_expansions, path):
+def find_path(visits, unit, last_tick, weight, max_expansions, path):
     """Find a path for a unit that was taken out; whether there is one. Mutates: visits, path.
 
-    The unit is on its goal at the last tick at the latest, and stays there until the end of `path`.
+    The unit is on its goal at the last tick at the latest, and stays there until the end of `path`. `weight` is how
+    much the distance to its goal counts, in halves.
     """
     instance, counts, cells = visits.instance, visits.counts[0], visits.first.size
     start, goal = np.int64(instance.start[unit]), np.int64(instance.goal[unit])
@@ -259,6 +271,7 @@ def find_path(visits, unit, last_tick, max_expansions, path):
     if counts.clear > last_tick:
         return False
     counts.searches += 1
+    counts.weight = weight
     limit = counts.expanded + max_expansions
     empty(visits.heap)
     _reach(visits, unit, start, start, 0, NONE)
@@ -281,7 +294,7 @@ def _write_path(visits, final, path):
     """Write the path that leads to a state, and stays there. Mutates: path."""
     cells, state, end = visits.first.size, final, path.size
     while state != NONE:
-        cell = state if state < cells else np.int64(visits.cell[state - cells])
+        cell = state if state < cells else np.int64(visits.visit[state - cells, CELL])
         for tick in range(visits.arrival[state], end):
             path[tick] = cell
         end = visits.arrival[state]

@@ -9,8 +9,9 @@ budget, agents do not wait for it. Until it has come to them they are *rough*, a
   is pushed off its path goes by what it believes until that path would have expired.
 - At once. Before the distances over blocks are known, an agent goes by those on the empty map. In each tick without a
   path it learns what the best cell beside it promises (LRTA*), which costs no expansion and leads it out of dead ends.
-- One step at a time, by PIBT (search/pibt.py), after all others have planned. A rough agent walks around agents that
-  follow their plans. In Weave it pushes other rough agents, and agents that rest on their goals.
+- One step at a time, by PIBT (search/pibt.py), after all others have planned. In WHCA* a rough agent walks around
+  agents that follow their plans. In Weave all agents decide together, oldest first: one with a plan wants to make the
+  next step of it, and pushes whoever stands there, rough or not. If it cannot, it goes elsewhere or waits, and replans.
 
 The same steps are made by agents that know their distances and whose turn to plan does not come in time, down these
 distances.
@@ -220,21 +221,29 @@ class StepScene(NamedTuple):
 
 
 @jit
+def _planned(plans, agent, tick):
+    """Where an agent plans to be after the tick at hand."""
+    return plans.cell[agent, tick + 1 - plans.since[agent]]
+
+
+@jit
 def _is_parked(agents, plans, agent, tick):
     """Whether an agent is on its goal and plans to be there after the tick at hand."""
     here = agents.cell[agent]
     if here != agents.goal[agent] or not agents.controlled[agent] or agents.pinned[agent]:
         return False
-    return plans.tails.end[agent] > tick and plans.cell[agent, tick + 1 - plans.since[agent]] == here
+    return plans.tails.end[agent] > tick and _planned(plans, agent, tick) == here
 
 
 @jit
-def _may_enter(scene, decisions, agent, here, there):
-    """Whether no plan is in the way of a move; an agent on its goal that may be pushed is not."""
-    tick, manners = scene.tick, scene.manners
+def _may_enter(scene, agent, here, there):
+    """Whether no plan is in the way of a move. In Weave, only those of agents that the program moves are."""
+    agents, tick, manners = scene.agents, scene.tick, scene.manners
     other = other_at(scene.table, there, tick + 1, agent)
-    if other != NO_AGENT and scene.habits.pushes and not decisions.decided[other] and scene.agents.cell[other] == there:
-        return _is_parked(scene.agents, scene.plans, other, tick)
+    if other == NO_AGENT and there != here and not manners.no_follow:
+        other = scene.occupant[there]
+    if scene.habits.pushes and other != NO_AGENT and agents.controlled[other]:
+        return True                                             # the two decide by PIBT
     return may_move(scene.tables, scene.table, here, there, tick, agent, manners.no_follow, manners.forbid_cross)
 
 
@@ -253,14 +262,16 @@ def _cost(scene, agent, here, there):
 
 @jit
 def _rank(scene, decisions, depth):
-    """List the next step of an agent's path, then all of its next cells, the one it believes nearest first.
+    """List the next step of an agent's plan or path, then all of its next cells, the one it believes nearest first.
 
     Mutates: decisions.
     """
     tables, occupant, courses, tick = scene.tables, scene.occupant, scene.courses, scene.tick
     agent, asked = decisions.chain[depth], decisions.asked[depth]
     here, wish = scene.agents.cell[agent], courses.wish[agent]
-    if wish != NO_CELL and asked == 0 and _may_enter(scene, decisions, agent, here, wish):
+    if scene.plans.tails.end[agent] > tick:
+        wish = _planned(scene.plans, agent, tick)
+    if wish != NO_CELL and asked == 0 and _may_enter(scene, agent, here, wish):
         offer(decisions, depth, wish, 0)
         return 0
     if asked > (1 if wish != NO_CELL else 0):
@@ -269,7 +280,7 @@ def _rank(scene, decisions, depth):
         if d < 8 and not tables.moves[here] >> d & 1:
             continue
         there = here + tables.offset[d] if d < 8 else here
-        if not _may_enter(scene, decisions, agent, here, there):
+        if not _may_enter(scene, agent, here, there):
             continue
         is_busy = occupant[there] != NO_AGENT and occupant[there] != agent
         lot = scramble(scene.habits.seed ^ scramble(tick * 9 + d) ^ agent) & 255
@@ -279,14 +290,16 @@ def _rank(scene, decisions, depth):
 
 @jit
 def _may_push(scene, root, other):  # noqa: ARG001
-    """Whether an agent may be pushed: in Weave, unless it is pinned to its goal. Agents on their way are decided."""
+    """Whether an agent may be pushed: in Weave, unless it is pinned to its goal."""
     agents = scene.agents
     return scene.habits.pushes and not (agents.pinned[other] and agents.cell[other] == agents.goal[other])
 
 
 @jit
 def _line_up(setting):
-    """List the agents that make a step, oldest first or by turns; answer how many. Those with plans keep to them.
+    """List the agents that make a step, oldest first or by turns; answer how many.
+
+    In WHCA*, those with plans keep to them. In Weave, those that rest on their goals are not listed: they go last.
 
     Mutates: setting.lineup, courses, decisions.
     """
@@ -304,8 +317,11 @@ def _line_up(setting):
             if courses.is_rough[agent] and courses.done[agent] < courses.length[agent]:
                 courses.wish[agent] = here + tables.offset[courses.step[agent, courses.done[agent]]]
             courses.stood[agent] = here
-        elif not (setting.habits.pushes and _is_parked(agents, plans, agent, tick)):
-            fix(decisions, agent, plans.cell[agent, tick + 1 - plans.since[agent]])
+        elif not setting.habits.pushes:
+            fix(decisions, agent, _planned(plans, agent, tick))
+        elif not _is_parked(agents, plans, agent, tick):
+            line[size] = agent
+            size += 1
     if setting.habits.by_age:
         sort_by_age(plans, line, size)
     return size
@@ -313,7 +329,7 @@ def _line_up(setting):
 
 @jit
 def step_phase(setting):
-    """Let agents whose plans have ended make one step each.
+    """Let agents whose plans have ended make one step each, and in Weave all others, too.
 
     Mutates: setting.scene.table, plans, lineup, courses, decisions.
     """
@@ -336,8 +352,8 @@ def step_phase(setting):
     for k in range(begun, counts.decided):
         agent = decisions.trail[k]
         here, there = agents.cell[agent], decisions.target[agent]
-        if there == here and plans.tails.end[agent] > tick:
-            continue                                            # it rests on its goal
+        if plans.tails.end[agent] > tick and there == _planned(plans, agent, tick):
+            continue                                            # it keeps to its plan
         drop_plan(table, plans, agent, tick)
         plans.cell[agent, 0], plans.cell[agent, 1] = here, there
         take_plan(table, plans, agent, 1, tick)

@@ -31,14 +31,14 @@ def test_sipp_finds_a_path_where_there_is_one_and_the_quickest_without_weight(co
         if search.run(2_000) != FOUND:
             continue
         plan = np.ascontiguousarray(search.plan().T)
-        visits = make_visits(make_instance(grid, starts, goals, NOBODY), plan, weight)
+        visits = make_visits(make_instance(grid, starts, goals, NOBODY), plan)
         for unit in range(count):
             give_back(visits, take_out(visits, unit))
             others = [[grid.xy(int(cell)) for cell in plan[other]] for other in range(count) if other != unit]
             start, goal = grid.xy(int(starts[unit])), grid.xy(int(goals[unit]))
             earliest = earliest_arrival(grid, start, goal, others, plan.shape[1] - 1)
             path = np.empty(plan.shape[1], np.int32)
-            assert find_path(visits, unit, path.size - 1, 10_000, path)       # the path that it had is one
+            assert find_path(visits, unit, path.size - 1, weight, 10_000, path)       # the path that it had is one
             assert earliest is not None
             away = np.flatnonzero(path != goals[unit])
             arrival = int(away[-1]) + 1 if away.size else 0
@@ -59,16 +59,16 @@ def test_a_path_waits_for_the_way_to_be_free_and_exchanges_cells_with_no_other()
     path = np.empty(7, np.int32)
     visits = make_visits(make_instance(grid, starts, goals, NOBODY), np.array([starts[[0] * 7], straight]))
     give_back(visits, take_out(visits, 0))
-    assert not find_path(visits, 0, 6, 100, path)
+    assert not find_path(visits, 0, 6, 3, 100, path)
     way = take_out(visits, 1)
     add_path(visits, 1, aside)
-    assert find_path(visits, 0, 6, 100, path)
+    assert find_path(visits, 0, 6, 3, 100, path)
     assert path.tolist() == [0, 0, 1, 2, 2, 2, 2]
     give_back(visits, take_out(visits, 1))
-    assert find_path(visits, 0, 6, 100, path)
+    assert find_path(visits, 0, 6, 3, 100, path)
     assert path.tolist() == [0, 1, 2, 2, 2, 2, 2]
     put_back(visits, 1, way)
-    assert not find_path(visits, 0, 6, 100, path)
+    assert not find_path(visits, 0, 6, 3, 100, path)
 
 
 @pytest.mark.small

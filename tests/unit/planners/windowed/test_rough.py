@@ -9,6 +9,9 @@ from tests.reference.rough import ReferenceRough
 from wend import Grid, World, create
 from wend.maps.generators import random_map
 from wend.maps.terrain import Point
+from wend.planners.windowed.plans import take_plan
+from wend.planners.windowed.rough import set_courses, step_phase
+from wend.planners.windowed.ticks import begin_tick
 from wend.problems.scenarios import make_problem
 from wend.search.flood import move_distances
 
@@ -45,6 +48,51 @@ def test_agents_that_know_nothing_yet_agree_with_the_reference(pushes: bool, con
         ticks += world.ticks
     assert ticks >= 30
     assert learned > 50
+
+
+@pytest.mark.small
+@pytest.mark.parametrize("connectivity", [4, 8])
+def test_agents_with_plans_and_rough_ones_decide_together_as_the_reference_does(connectivity: int) -> None:
+    """One tick in which half of the agents have plans, which lead through the others: nothing was searched yet."""
+    pushed_off = kept = 0
+    for seed in range(6):
+        grid = random_map(seed=seed, width=13, height=11).with_rules(connectivity=connectivity)
+        draw = np.random.default_rng(seed)
+        starts, goals = draw.permutation(grid.largest_component()), draw.permutation(grid.largest_component())
+        goals[:5] = starts[:5]                                          # these are home,
+        world, reference = World(grid, "weave", seed=seed), ReferenceRough(grid, pushes=True, seed=seed)
+        for start, goal in zip(starts[:60].tolist(), goals[:60].tolist(), strict=True):
+            world.add(grid.xy(start), grid.xy(goal))
+            reference.add(start, int(world.state.agents.goal[len(reference.at)]))
+        world.pin(0)                                                    # ... and the first of them stays there
+        reference.pinned.add(0)
+        reference.left_home = draw.integers(-9, 0, 60).tolist()
+        planned: dict[int, int] = {}
+        for agent in draw.permutation(np.arange(1, 60))[:30].tolist():
+            cells = [reference.at[agent], *(cell for _, cell in reference.steps(agent))]
+            cell = int(draw.choice(cells))
+            swaps = any(reference.at[other] == cell and to == reference.at[agent] for other, to in planned.items())
+            if cell not in planned.values() and not swaps:
+                planned[agent] = cell
+        reference.plans = planned
+        setting = world.planner._setting()
+        setting.courses.counts["with_budget"] = True
+        setting.plans.left_home[:60] = reference.left_home
+        begin_tick(setting, 0, 1, world.state.agents.cell.copy())
+        set_courses(setting)
+        for agent in range(60):
+            if agent in planned or reference.is_home(agent):
+                setting.plans.cell[agent, :2] = reference.at[agent], planned.get(agent, reference.at[agent])
+                take_plan(setting.scene.table, setting.plans, agent, 1, 0)
+                setting.courses.is_rough[agent] = False
+        step_phase(setting)
+        decisions = setting.decisions
+        goes = np.where(decisions.decided[:60], decisions.target[:60], reference.at)
+        assert goes.tolist() == reference.decide(), f"seed {seed}"
+        kept += sum(goes[agent] == cell for agent, cell in planned.items())
+        pushed_off += sum(goes[agent] != cell for agent, cell in planned.items())
+    assert pushed_off > 20
+    assert kept > 50
 
 
 @pytest.mark.parametrize("place", ["caves:width=256,height=256,seed=0", "rooms:width=256,height=256,seed=0"])
@@ -97,6 +145,19 @@ def test_after_a_mass_order_all_units_move_at_once(key: str, place: str, budget:
     first = first_steps(key, place, budget)
     assert np.median(first) <= 4
     assert first.max() <= 16
+
+
+def test_the_guard_never_stops_units_that_all_decide_together() -> None:
+    """In a crowd in which some units plan in windows and others go by rough distances."""
+    problem = make_problem("swap-sides", Grid.load("rooms:width=64,height=64,seed=1"), agents=300, seed=1)
+    world = World.from_problem(problem, "weave", seed=0)
+    kinds = np.zeros(2, np.int64)
+    for _ in range(150):
+        world.tick(budget=1_000)
+        away = world.state.agents.cell != world.state.agents.goal
+        kinds += np.bincount(world.planner._rough.courses.is_rough[:300][away], minlength=2)
+    assert kinds.min() > 1_000
+    assert world.planner.counters()["stopped_by_guard"] == 0
 
 
 @pytest.mark.parametrize("key", ["weave", "whca"])
