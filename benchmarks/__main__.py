@@ -21,7 +21,7 @@ from wend.errors import UnknownNameError
 
 NAMES = (
     "astar", "kernel_flag", "startup", "idle_world", "load_map", "edits", "runner", "cooperative", "growth",
-    "first_step", "real_time", "marker", "mapp", "rths", "select", "snapshot", "deaths",
+    "first_step", "real_time", "marker", "mapp", "rths", "select", "auto", "snapshot", "deaths",
 )  # fmt: skip
 ON_REQUEST = ("cold", "completion", "peers", "soak", "game")     # they take minutes
 HELP = f"Benchmarks to run: {', '.join(NAMES + ON_REQUEST)}. Default: all but {', '.join(ON_REQUEST)}."
