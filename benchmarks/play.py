@@ -1,6 +1,6 @@
-"""What the sandbox's server costs: a tick, the frames that are made of it, and the bytes that a client gets.
+"""What the sandbox costs: a tick, the frames made of it, the bytes that a client gets, and a frame of the page.
 
-Everything is measured without a socket: a scene is ticked, and its picture taken, as the server does it.
+The server is measured without a socket: a scene is ticked, and its picture taken, as the server does it.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import time
 import numpy as np
 
 from benchmarks.measure import Row
+from benchmarks.play_page import page_rows
 from wend.play.catalogue import Catalogue, Recipe
 from wend.play.messages import PlayLimits
 from wend.play.scene import LiveScene
@@ -23,7 +24,7 @@ SKIPPED = 20        # ticks at the start, in which all units begin to search
 
 
 def run() -> list[Row]:
-    """For each number of units: milliseconds of the world's tick, of the frames, and bytes per tick."""
+    """For each number of units: milliseconds of the world's tick, of the frames, bytes per tick; frames of the page."""
     warm_up(PLANNER)
     rows = []
     for units in UNITS:
@@ -36,7 +37,7 @@ def run() -> list[Row]:
             Row("bytes per tick to each client", "kB", float(np.mean(moves)) / 1000, where=where),
             Row("bytes of a full frame", "kB", full / 1000, where=where),
         ]
-    return rows
+    return [*rows, *page_rows()]
 
 
 def measure(units: int) -> tuple[list[float], list[float], list[int], int]:
