@@ -343,6 +343,7 @@ def _built(
     recipe: Recipe, catalogue: Catalogue, limits: PlayLimits, tell: Callable[[], None]
 ) -> tuple[LiveScene, LivePicture]:
     """Load the kernels, and make a scene. In a worker's thread."""
+    assert catalogue.algorithms     # they are imported here, and hold up no client
     grid = catalogue.grid(recipe)
     planners = [_loaded(catalogue.planner(key, parameters), tell) for key, parameters in recipe.algorithms]
     scene = LiveScene(recipe, grid, planners, limits)
