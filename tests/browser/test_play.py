@@ -10,6 +10,7 @@ import pytest
 from tests.browser.fingers import Fingers
 from tests.browser.sandbox import GONE, HOME, MOVING, STUCK, WAITING, Sandbox, serving
 from wend.play.catalogue import Recipe
+from wend.world.warming import warm_up
 
 JAM = Recipe("counterflow:width=1,length=8,room=6", "swap-sides", 12, 0, "lra")     # LRA* gets nobody through
 MEADOW = {"map": "open:width=24,height=14", "problem": "random", "agents": 6, "seed": 1, "algorithm": "lra"}
@@ -19,7 +20,9 @@ PLAIN = "?painter=plain"        # as where there is no WebGL2: quicker without a
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    """Where a server plays the jam."""
+    """Where a server plays the jam. What its planners need is compiled before anything is waited for."""
+    for algorithm in ("lra", "pibt", "whca"):
+        warm_up(algorithm)
     with serving(JAM) as found:
         yield found
 
