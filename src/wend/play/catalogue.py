@@ -7,14 +7,14 @@ may be paths, are not offered.
 
 from __future__ import annotations
 
-import functools
+import contextlib
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from wend import arguments
-from wend.errors import ParameterError, ProblemError, UnknownNameError
+from wend.errors import ParameterError, ProblemError, UnknownNameError, WendError
 from wend.maps import drawing, generators
 from wend.maps.grid import Grid
 from wend.maps.parameters import MAX_SEED, parse_spec
@@ -66,6 +66,7 @@ class Catalogue:
         self._given = given
         self.given_name = given_name if given is not None else None
         self._algorithms = list(dict.fromkeys([*registry.names(), *planners]))
+        self._described: list[dict[str, Any]] = []
         if given is not None:
             self._check_size(given.size)
 
@@ -87,10 +88,16 @@ class Catalogue:
         drawn = {kind: _first_line(draw) for kind, draw in PROBLEMS.items()}
         return [{"name": kind, "about": about} for kind, about in {**drawn, **_OWN_PROBLEMS}.items()]
 
-    @functools.cached_property
     def algorithms(self) -> list[dict[str, Any]]:
-        """The algorithms, and the parameters that a client may set. It imports all planners, once."""
-        return [_described(key) for key in self._algorithms]
+        """The algorithms, and the parameters that a client may set; those that cannot be imported are left out.
+
+        The first call imports all planners, and no other thread may do so meanwhile.
+        """
+        if not self._described:
+            for key in self._algorithms:
+                with contextlib.suppress(WendError):
+                    self._described.append(_described(key))
+        return self._described
 
     # --- what is made of it ----------------------------------------------------------------------------------------
 

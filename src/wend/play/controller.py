@@ -77,6 +77,7 @@ class Controller:
         self.ticks_per_second = ticks_per_second
         self.picture: LivePicture | None = None
         self.watchers = 0                               # those who want to see ticks
+        self.is_described = asyncio.Event()             # all planners are imported: clients can be told of them
         self._state_before = BROKEN                     # it began to build; there is none before the first scene
         self._changed: set[Callable[[], None]] = set()
         self._noticed: set[Callable[[str], None]] = set()
@@ -218,6 +219,8 @@ class Controller:
     async def _build(self, recipe: Recipe) -> None:
         worker = Worker()
         try:
+            await worker.call(self.catalogue.algorithms)
+            self.is_described.set()
             scene, picture = await worker.call(_built, recipe, self.catalogue, self.limits, self._compiling_told())
         except asyncio.CancelledError:
             worker.retire()
@@ -343,7 +346,6 @@ def _built(
     recipe: Recipe, catalogue: Catalogue, limits: PlayLimits, tell: Callable[[], None]
 ) -> tuple[LiveScene, LivePicture]:
     """Load the kernels, and make a scene. In a worker's thread."""
-    assert catalogue.algorithms     # they are imported here, and hold up no client
     grid = catalogue.grid(recipe)
     planners = [_loaded(catalogue.planner(key, parameters), tell) for key, parameters in recipe.algorithms]
     scene = LiveScene(recipe, grid, planners, limits)

@@ -76,6 +76,7 @@ class Session:
         if message.given["version"] != VERSION:
             raise ParameterError(f"this server speaks version {VERSION}; load the page again")
         catalogue, limits = self._controller.catalogue, self._limits
+        await self._controller.is_described.wait()
         picture = self._controller.picture
         await self.feed.say(
             "welcome", version=VERSION, session=self._server,
@@ -83,7 +84,7 @@ class Session:
                 "cells": limits.cells, "units": limits.units, "message_bytes": limits.message_bytes,
                 "messages_per_second": limits.messages_per_second, "unacknowledged": limits.unacknowledged,
             },
-            maps=catalogue.maps(), problems=catalogue.problems(), algorithms=catalogue.algorithms,
+            maps=catalogue.maps(), problems=catalogue.problems(), algorithms=catalogue.algorithms(),
             paints=[{"name": name, "class": number} for name, number in PAINTS.items()],
             given=catalogue.given_name, scene=None if picture is None else picture.number,
         )  # fmt: skip

@@ -260,7 +260,7 @@ def test_the_given_map_has_a_name_and_no_path() -> None:
 
 def test_no_parameter_that_a_client_may_set_is_a_free_text() -> None:
     catalogue = Catalogue(LIMITS)
-    for algorithm in catalogue.algorithms:
+    for algorithm in catalogue.algorithms():
         assert {p["kind"] for p in algorithm["parameters"]} <= {"int", "float", "bool", "choice"}
     assert "alternates_folder" not in [p.name for p in settable("mapp")]
 

@@ -257,8 +257,8 @@ def test_a_scene_that_cannot_be_built_leaves_the_old_one(client: LiveClient) -> 
     number = client.last["scene"]["scene"]
     said = client.ask("new", answer="refused", map="/etc/passwd")
     assert "unknown" in said["reason"]
-    client.ask("new", answer="notice", map="open:width=3,height=3", agents=10)
-    assert client.last["notice"]["text"].startswith("no new scene: 10 agents need more space")
+    client.send("new", map="open:width=3,height=3", agents=10, algorithm="lra")
+    client.wait(lambda: "no new scene: 10 agents need more space" in client.last.get("notice", {}).get("text", ""))
     client.wait(lambda: client.last["state"]["name"] == "paused")
     step(client)
     assert client.last["scene"]["scene"] == number
