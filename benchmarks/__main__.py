@@ -21,7 +21,7 @@ from wend.errors import UnknownNameError
 
 NAMES = (
     "astar", "kernel_flag", "startup", "idle_world", "load_map", "edits", "runner", "cooperative", "growth",
-    "first_step", "real_time", "marker", "mapp", "rths", "select", "snapshot", "deaths", "play",
+    "first_step", "real_time", "marker", "mapp", "rths", "select", "auto", "snapshot", "deaths", "play",
 )  # fmt: skip
 ON_REQUEST = ("cold", "completion", "peers", "soak", "game", "flagship", "crowd", "play_soak")     # they take minutes
 HELP = f"Benchmarks to run: {', '.join(NAMES + ON_REQUEST)}. Default: all but {', '.join(ON_REQUEST)}."

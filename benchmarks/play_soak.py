@@ -26,11 +26,11 @@ WALLS = 20              # of a client, standing at the same time, at most
 ACT_EVERY_S = 0.25
 
 
-def run(ticks: int = TICKS) -> list[Row]:
+def run(ticks: int = TICKS, *, units: int = UNITS, algorithm: str = "surge") -> list[Row]:
     """Errors in the log, messages that were refused, and the server's memory after a while and at the end."""
     command = [
-        sys.executable, "-m", "wend", "play", f"arena:width={WIDTH},height={HEIGHT}", "--agents", str(UNITS),
-        "--algorithm", "surge", "--problem", "swap-sides", "--budget", "8000", "--port", "0", "--no-browser",
+        sys.executable, "-m", "wend", "play", f"arena:width={WIDTH},height={HEIGHT}", "--agents", str(units),
+        "--algorithm", algorithm, "--problem", "swap-sides", "--budget", "8000", "--port", "0", "--no-browser",
     ]  # fmt: skip
     server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert server.stdout is not None

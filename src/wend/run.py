@@ -1,6 +1,6 @@
 """Run: one problem, solved by one planner within limits, and everything that is known about it afterwards.
 
-    run = solve(problem, "weave", time_limit=30, seed=1)
+    run = solve(problem, time_limit=30, seed=1)
     print(run, run.sum_of_costs, run.sum_of_costs_lower_bound)
     run.show()
 
@@ -24,7 +24,7 @@ from wend import arguments, metrics
 from wend.errors import ParameterError
 from wend.maps.terrain import places_of
 from wend.planners import registry
-from wend.planners.base import Planner
+from wend.planners.base import Budget, Planner
 from wend.problems.problem import Problem
 from wend.problems.scenarios import Group
 from wend.rules import Violation
@@ -55,6 +55,7 @@ class Limits:
 
 
 DEFAULT_LIMITS = Limits()
+AT_ONCE = {"offline": True}     # of `auto` in a run, which has no other orders to come
 
 _VIOLATIONS_KEPT = 10_000       # of a run, in its trace
 
@@ -144,7 +145,7 @@ class _Stopped(Exception):
 
 def solve(
     problem: Problem | Group,
-    planner: Planner | str,
+    planner: Planner | str = registry.AUTO,
     limits: Limits = DEFAULT_LIMITS,
     *,
     time_limit: float | None = None,
@@ -159,7 +160,8 @@ def solve(
 ) -> Run:
     """Bring the agents of a problem to their goals, or those of a group to its target, within limits.
 
-    `planner` is a new planner or the name of one. `time_limit` is short for the limit on the seconds spent in ticks;
+    `planner` is a new planner or the name of one; `auto` chooses one, and may plan everything beforehand if there is no
+    budget. `time_limit` is short for the limit on the seconds spent in ticks;
     the tick at hand is finished, and an offline planner such as MAPP plans everything in the first one. A group is
     ordered as one, with `mode` (see `World.order_group`). The budgets are per tick (see `World.tick`). With `rehearse`,
     a twin of the planner plans the first tick before the clock starts, so that whatever the algorithm keeps about a map
@@ -182,11 +184,13 @@ def solve(
     seed, rehearse = arguments.whole(seed, "seed"), arguments.flag(rehearse, "rehearse")
     budget = None if budget is None else arguments.whole(budget, "budget")
     about = {"algorithm": planner} if isinstance(planner, str) else {}
-    planner = registry.create(planner) if isinstance(planner, str) else planner
+    if isinstance(planner, str):
+        planner = registry.create(planner, **AT_ONCE if planner == registry.AUTO else {})
     group_mode = mode if isinstance(problem, Group) else None
-    _load_kernels(type(planner), tuple(asdict(planner).items()), group_mode)
+    first = planner.first_mover(problem.grid, len(problem.starts), Budget(expansions=budget, milliseconds=budget_ms))
+    _load_kernels(type(first), tuple(asdict(first).items()), group_mode)
     if rehearse:
-        _set_up(problem, replace(planner), mode, seed=seed, record=False).tick()
+        _set_up(problem, first, mode, seed=seed, record=False).tick()
     warm_up_seconds = time.perf_counter() - began
 
     world = _set_up(problem, planner, mode, seed=seed, on_violation="record", record_reasons=reasons)
@@ -226,6 +230,7 @@ def solve(
         seed=seed,
         stopped_by=stopped_by,
         state_hash=world.state_hash(),
+        **({"reasons": world.reasons()} if planner.portfolio() else {}),
         violations=[str(violation) for violation in world.violations[:_VIOLATIONS_KEPT]],
         time_limit=limits.seconds,
         budget=budget,
@@ -234,7 +239,7 @@ def solve(
     if limits.expansions is not None:
         trace.meta["max_expansions"] = limits.expansions
     return Run(
-        trace, stopped_by, world.state_hash(), planner.counters(), world.violations, warm_up_seconds, run_seconds
+        trace, stopped_by, world.state_hash(), world.planner.counters(), world.violations, warm_up_seconds, run_seconds
     )
 
 

@@ -71,7 +71,7 @@ def test_the_readme_prints_what_it_should(tmp_path) -> None:
 def test_the_readmes_commands_run(tmp_path) -> None:
     (commands,) = [block for block in blocks(ROOT / "README.md", "sh") if "wend solve" in block]
     lines = [line.partition("#")[0].split() for line in commands.splitlines()]
-    assert len(lines) == 7
+    assert len(lines) == 8
     for _, *words in lines:
         ran = subprocess.run([sys.executable, "-m", "wend", *words], capture_output=True, text=True, cwd=tmp_path)
         assert ran.returncode == 0, (words, ran.stderr)

@@ -19,7 +19,7 @@ from wend import ALGORITHMS, Grid, World, create
 RECORDED = Path(__file__).with_name("state_hashes.json")
 
 OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
-    *((key, {}) for key in ALGORITHMS),
+    *((key, {}) for key in ALGORITHMS if key != "auto"),       # whose choices change with its model
     ("lra", {"noise": 3, "calm_moves": 1}),
     ("ca", {"order": "far_first", "no_follow": True}),
     ("hca", {"forbid_cross": True, "program_ticks": 2}),

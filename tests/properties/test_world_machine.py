@@ -55,6 +55,8 @@ MORE_OPTIONS: list[tuple[str, dict[str, Any]]] = [
     ("mapp", {"alternates_folder": "a folder of its own"}),
     ("lacam", {"max_expansions": 100, "anytime_ms": 2.0}),
     ("weave", {"abstraction": 1}),
+    ("auto", {}),
+    ("auto", {"offline": True, "switch": False, "model": "no such file"}),
 ]
 MACHINES = OLD_OPTIONS + MORE_OPTIONS
 
@@ -236,6 +238,7 @@ class WorldMachine(RuleBasedStateMachine):
             self.world.tick(budget=budget if budget is None or not wrap else np.int32(budget))
             self.announced.clear()
 
+    @precondition(lambda self: not self.world.planner.portfolio())      # one that will hand over to another first
     @rule(budget=st.none() | st.integers(1, 60))
     def think(self, budget) -> None:
         """Nothing is changed but what the planner knows, and the record of it."""
@@ -363,6 +366,7 @@ class WorldMachine(RuleBasedStateMachine):
         assert seen[0][0][0] == seen[1][0][0]
         self.announced.clear()
 
+    @precondition(lambda self: not self.world.planner.portfolio())
     @rule()
     def tick_in_another_thread(self) -> None:
         """A world may be handed on to another thread; one that calls in the middle of a tick is turned away."""

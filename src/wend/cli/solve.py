@@ -52,7 +52,7 @@ def solve(
     problem: Annotated[str, typer.Option(help="Drawn from the seed, unless --scen; group: all to one.")] = "random",
     mode: Annotated[str | None, typer.Option(help="The order to a group: move (default) or attack_move.")] = None,
     agents: Annotated[int, typer.Option(help="How many agents.")] = 100,
-    algorithm: Annotated[str, typer.Option(help="Which one: see `wend algorithms`; or your module:Class.")] = "weave",
+    algorithm: Annotated[str, typer.Option(help="Which one: see `wend algorithms`; or your module:Class.")] = "auto",
     seed: Annotated[int, typer.Option(help="What the problem and the planner draw from.")] = 0,
     time_limit: Annotated[float | None, typer.Option(help="Stop after this many seconds in ticks.")] = None,
     max_ticks: Annotated[int, typer.Option(help="Stop after this many ticks.")] = 10_000,
@@ -70,7 +70,7 @@ def solve(
     from wend.maps.memory import require_memory
     from wend.planners import registry
     from wend.problems.problem import Problem
-    from wend.run import INTERRUPTED, Limits
+    from wend.run import AT_ONCE, INTERRUPTED, Limits
     from wend.run import solve as run_solve
 
     entry = registry.find(algorithm)
@@ -78,7 +78,7 @@ def solve(
     if len(words) != 1:
         raise ParameterError(f"one map is needed, and this is {len(words)}: {' '.join(words)!r}")
     source = words[0]
-    planner = entry.create(**given)
+    planner = entry.create(**{**(AT_ONCE if algorithm == registry.AUTO else {}), **given})
     if max_ticks < 0 or (time_limit is not None and not time_limit > 0):
         raise ParameterError("--max-ticks is 0 or more, and --time-limit more than 0 seconds")
     is_there = out is not None and check_writable(out, inputs=_inputs(source, scen))
@@ -177,11 +177,14 @@ def _print_result(run: Run, json: bool) -> None:
         **{key: about[key] for key in ("stopped_by", "state_hash", "peak_rss_mb")},
         "violations": len(run.violations),
     }
+    chosen = about.get("reasons", [])[1:]       # without the one that says that it was to be chosen
     if json:
-        print_json(result)
+        print_json({**result, "reasons": chosen} if chosen else result)
     else:
         rows = [(key.replace("_", " "), readable(value)) for key, value in result.items()]
         print_table(f"{about['algorithm']} on {about['map']}", ("", ""), rows)
+        for reason in chosen:
+            say(reason)
     for violation in run.violations[:_VIOLATIONS_LISTED]:
         say(violation)
     if run.stopped_by == INTERRUPTED:
@@ -208,7 +211,7 @@ class _Watch:
         self._title = title
         self._max_ticks = max_ticks
         self._is_loading = True
-        self._planner: Planner | None = None
+        self._world: World | None = None
         self._was_asked = False
         self._has_cut_short = False
         self._handler_before = signal.getsignal(signal.SIGINT)
@@ -235,16 +238,16 @@ class _Watch:
     def _interrupt(self, _: int, frame: FrameType | None) -> None:
         if self._is_loading:
             raise KeyboardInterrupt
-        if self._planner is not None and self._planner.is_improving():
+        if self._world is not None and self._world.planner.is_improving():
             raise KeyboardInterrupt
         if self._was_asked and not self._has_cut_short and _is_in_tick(frame):
             self._has_cut_short = True
             raise KeyboardInterrupt
         self._was_asked = True
 
-    def _remark(self, remark: str) -> None:
+    def _remark(self, remark: str, is_warning: bool) -> None:
         """Show what a planner says of its work, above the bar where there is one."""
-        if self._is_loading:
+        if self._is_loading and not is_warning:
             return
         if self._bar.disable:
             say(remark)
@@ -259,7 +262,7 @@ class _Watch:
         if self._is_loading:
             self._is_loading = False
             self._loading.close()
-            self._planner = world.planner
+            self._world = world
             self._bar.reset(self._shown, total=self._max_ticks, description="")
         if world.ticks % 10 == 0 and not self._bar.disable:
             said = f"{world.home_count()}/{world.agents} home"
@@ -267,12 +270,12 @@ class _Watch:
 
 
 @contextmanager
-def _remarks(show: Callable[[str], None]) -> Iterator[None]:
+def _remarks(show: Callable[[str, bool], None]) -> Iterator[None]:
     """Pass what planners log about their work on, meanwhile."""
 
     class Handler(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
-            show(record.getMessage())
+            show(record.getMessage(), record.levelno >= logging.WARNING)
 
     handler, logger = Handler(logging.INFO), logging.getLogger("wend")
     level = logger.level

@@ -75,6 +75,38 @@ def selector(
 
 
 @app.command()
+def auto(
+    data: Annotated[Path, typer.Argument(help="The results folder of selection/auto.")],
+    scale: Annotated[str | None, typer.Option(help="Only the problems of this scale.")] = None,
+    out: Annotated[Path, typer.Option(help="The file to write.")] = Path("auto.json"),
+    json: Json = False,
+) -> None:
+    """Make the model by which `auto` chooses a planner, and write it to a file; `--model FILE` makes `auto` use it."""
+    require_experiments()
+    from wend.experiments.papers.auto import train_auto
+    from wend.files import check_writable
+    from wend.planners.auto.model import CROWDINGS, LOADS, PORTFOLIO
+
+    replaced = check_writable(out)
+    model = train_auto(data, scale)
+    model.save(out)
+    if json:
+        print_json({"file": str(out), **vars(model)})
+        return
+    loads = ["no budget", *(f"load from {low:,.0f}" for low in LOADS)]
+    rows = [
+        (
+            loads[k], f"{100 * crowding:.0f} %", str(model.problems[k][j]),
+            *(f"{100 * (model.ticks[name][k][j] - 1):.1f}" for name in PORTFOLIO),
+        )
+        for k in range(len(loads)) for j, crowding in enumerate(CROWDINGS) if model.problems[k][j]
+    ]  # fmt: skip
+    title = f"{model.about['problems']} problems on {len(model.about['maps'])} maps: % longer away than with the better"
+    print_table(title, ("load", "crowding from", "problems", *PORTFOLIO), rows)
+    say(f"{'replaced' if replaced else 'written to'} {out}")
+
+
+@app.command()
 def networks(
     data: Annotated[Path, typer.Argument(help="The results of selection/portfolio, rths/walks or rths/lak506d.")],
     shape: Annotated[str, typer.Option(help="The network: alexnet, as in the thesis, or small.")] = "small",

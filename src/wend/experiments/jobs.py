@@ -102,7 +102,8 @@ def run_problem(job: Job, problem: Problem) -> Row:
     """The same for a problem that is not drawn from the job."""
     planner = registry.create(job["algorithm"], **job["parameters"])
     limits = Limits(**job["limits"])
-    run = solve(problem, planner, limits, seed=job["instance"], rehearse=job.get("rehearse", False))
+    budget, rehearse = job.get("budget"), job.get("rehearse", False)
+    run = solve(problem, planner, limits, seed=job["instance"], budget=budget, rehearse=rehearse)
     return {
         "parameters": _all_parameters(planner),
         "stopped_by": run.stopped_by,

@@ -30,7 +30,7 @@ from wend.planners import registry
 from wend.run import Limits
 
 SCALES = ("quick", "standard", "full")
-EVERY_PLANNER = "every"         # as an algorithm's name: all that are registered
+EVERY_PLANNER = "every"         # as an algorithm's name: all that are registered, but for the one that chooses
 
 Job = dict[str, Any]
 
@@ -99,6 +99,7 @@ class View:
     agents: list[int] = field(default_factory=list)             # of the scale's sizes only these; [] = all
     limits: dict[str, Any] = field(default_factory=dict)        # where they differ from the spec's
     limits_of: dict[str, dict[str, Any]] = field(default_factory=dict)  # ... for one algorithm, by its name
+    budget: int = 0                                             # expansions that a tick may take; 0 = no limit
 
 
 @dataclass(frozen=True)
@@ -219,7 +220,8 @@ class Spec:
         """The algorithms, each with a label of its own. None of the code that the spec names is imported for it."""
         chosen: list[AlgorithmSpec] = []
         for algorithm in self.algorithms:
-            names = registry.names() if algorithm.name == EVERY_PLANNER else [algorithm.name]
+            planners = [name for name in registry.names() if name != registry.AUTO]
+            names = planners if algorithm.name == EVERY_PLANNER else [algorithm.name]
             chosen += [dataclasses.replace(algorithm, name=name) for name in names]
         return _labelled(chosen, [algorithm.label or self._title(algorithm.name) for algorithm in chosen])
 
@@ -266,6 +268,7 @@ class Spec:
             "parameters": algorithm.parameters,
             "limits": limits,
             "metrics": sorted(self.metrics),
+            **({"budget": self.views[view].budget} if view and self.views[view].budget else {}),
             **({"rehearse": True} if algorithm.rehearse else {}),
             **({"measures": self.own_measures()} if self.own_measures() else {}),
         }
@@ -420,6 +423,8 @@ def _check(spec: Spec) -> None:
                 raise FormatError(f"table {table.id}", f"{row} has not one printed number for each printed column")
     named = [algorithm.name for algorithm in spec.algorithms]
     for name, view in spec.views.items():
+        if view.budget < 0:
+            raise FormatError(spec.name, f"views.{name}.budget is a number of expansions, or 0 for no limit")
         _build(JobLimits, view.limits, f"views.{name}.limits")
         for algorithm_name, limits in view.limits_of.items():
             if algorithm_name not in named:

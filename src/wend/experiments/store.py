@@ -81,6 +81,7 @@ class Store:
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
+        self._put: dict[str, Row] = {}      # what was kept by this process, by id: `join` need not read it again
 
     @classmethod
     def create(cls, folder: str | Path, experiment: str) -> Store:
@@ -146,11 +147,14 @@ class Store:
     def put(self, row: Row) -> None:
         """Keep the result of a job."""
         _write(_table([row]), self._jobs / f"{row['id']}.parquet")
+        self._put[row["id"]] = row
 
     def join(self, ids: Iterable[str]) -> None:
         """Write all results into one file, if all jobs of these ids are done."""
-        if set(ids) <= self.done():
-            _write(_table(list(self.rows().values())), self.folder / "results.parquet")
+        done = self.done()
+        if set(ids) <= done:
+            rows = _by_id(self.results(done - self._put.keys()).table("results")) | self._put
+            _write(_table([rows[name] for name in sorted(done)]), self.folder / "results.parquet")
 
     def put_foreign(self, rows: Iterable[Row]) -> None:
         """Keep results of other solvers; those of the same ids are replaced."""

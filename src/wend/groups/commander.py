@@ -1,3 +1,4 @@
+# mypy: disallow-untyped-calls=False
 """The commander: the life of a group order, from the order to the arrival of its last agent.
 
 A world calls it when
@@ -13,7 +14,7 @@ down; it does so before it asks for the next errand, which may depend on the one
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +27,7 @@ from wend.journal import Journal
 from wend.kernel import NO_AGENT, NO_CELL
 from wend.maps.terrain import Point, moves_between
 from wend.planners.base import State
+from wend.search.paths import is_walkable
 
 EXCHANGE_AFTER_TICKS = 8    # an agent that has waited this long may exchange slots with an agent beside it
 SETTLE_AFTER_TICKS = 48     # so may one that moves but has not come nearer for so long; one that has waited so long ...
@@ -41,8 +43,8 @@ class Unplanned:
 
     order: GroupOrder
     members: list[int]
-    starts: list[int]           # where each of them was when the search began
-    search: PathSearch
+    target: int                 # the cell where they go, or as near as they can get a slot
+    search: PathSearch | None = None        # None: it has not begun yet, or has to begin anew
     served: int = 0             # so many of them have got their paths
 
 
@@ -78,30 +80,45 @@ class Commander:
 
         Returns how many were made, and the errands of agents that have a path now, up to ROUTES_AT_ONCE of them.
         """
-        self._journal.on_failure(self._begin_anew)
+        self._journal.on_failure(self._forget_searches)
         self._journal.keep_attribute(self, "_unplanned")
-        made, errands = 0, list[Errand]()
+        made, errands, grid = 0, list[Errand](), self._state.grid
         while self._unplanned and len(errands) < ROUTES_AT_ONCE:
             group = self._unplanned[0]
-            if not any(self._orders.get(agent) is group.order for agent in group.members[group.served :]):
+            is_left = [self._is_left(group, agent) for agent in group.members]
+            if not any(is_left[group.served :]):
                 self._unplanned = self._unplanned[1:]       # they have all got other orders, or their paths
                 continue
-            cells = [
-                int(self._state.agents.cell[agent]) if self._orders.get(agent) is group.order else start
-                for agent, start in zip(group.members, group.starts, strict=True)
-            ]
+            for name in ("members", "search", "served"):
+                self._journal.keep_attribute(group, name)
+            if group.search is None:
+                group.members = [agent for agent, is_so in zip(group.members, is_left, strict=True) if is_so]
+                is_left, group.served = [True] * len(group.members), 0
+            here = self._state.agents.cell[group.members]
+            cells: list[int] = np.where(is_left, here, group.target).tolist()
+            if group.search is None:
+                group.search = search_for(grid, cells, group.target, group.order.mode)
             made += group.search.run(cells, limit - made)
             if not group.search.is_done:
                 break
-            self._journal.keep_attribute(group, "served")
             paths = group.search.paths(cells)
             while group.served < len(paths) and len(errands) < ROUTES_AT_ONCE:
                 agent, path = group.members[group.served], paths[group.served]
+                if is_left[group.served] and path.size and is_walkable(grid.tables, path):
+                    way = shortened(grid, path, int(self._routes.goal[agent]))
+                    if way.size > SPACING:
+                        errands.append(self._errand(agent, int(self._routes.goal[agent]))._replace(path=way))
                 group.served += 1
-                way = shortened(self._state.grid, path, int(self._routes.goal[agent]))
-                if self._orders.get(agent) is group.order and way.size > SPACING:
-                    errands.append(self._errand(agent, int(self._routes.goal[agent]))._replace(path=way))
         return made, errands
+
+    def _is_left(self, group: Unplanned, agent: int) -> bool:
+        """Whether an agent still waits for a path with its group: it has no other order, and is still sent there."""
+        return self._orders.get(agent) is group.order and int(self._routes.nearest[agent]) == group.target
+
+    def _forget_searches(self) -> None:
+        """A call has failed that went on with a search: it begins anew. To forget it twice changes nothing."""
+        for group in self._unplanned:
+            group.search = None
 
     @property
     def has_orders(self) -> bool:
@@ -194,9 +211,6 @@ class Commander:
         `misled` lists the agents whose goals the edit has put out of reach, or whose unreachable goals it has opened:
         they get new slots. Agents whose paths are cut keep their slots and get new paths.
         """
-        self._journal.on_failure(self._begin_anew)
-        self._journal.keep_attribute(self, "_unplanned")
-        self._begin_anew(planned=misled)
         for order, members in self._by_order(misled).items():
             yield from self._plan(order, members)
         cut = self._routes.cut(self._state.grid.tables, self._state.agents) if self.has_orders else []
@@ -223,11 +237,11 @@ class Commander:
     def _set_out(self, order: GroupOrder, members: list[int]) -> Iterator[Errand]:
         """Send these agents of a group to slots around its target; their paths are searched later."""
         taken = self._claims.taken_by_others(members)
-        self._journal.on_failure(self._begin_anew)
+        self._journal.on_failure(self._forget_searches)
         self._journal.keep_attribute(self, "_unplanned")
         for part, nearest in self._parts(order, members):
             slots = slots_around(self._state.grid, self._state.agents.cell[part], nearest, taken)
-            self._unplanned += (self._unplanned_part(order, part, nearest),)
+            self._unplanned += (Unplanned(order, part, nearest),)
             for agent, slot in zip(part, slots.tolist(), strict=True):
                 yield self._enlist(agent, order, nearest, slot, NO_PATH)
 
@@ -244,21 +258,6 @@ class Commander:
         self._journal.keep_item(self._orders, agent)
         self._orders[agent] = order
         return Errand(agent, self._state.grid.cell(*order.target), nearest, slot, path)
-
-    def _unplanned_part(self, order: GroupOrder, part: list[int], nearest: int) -> Unplanned:
-        starts: list[int] = self._state.agents.cell[part].tolist()
-        return Unplanned(order, part, starts, search_for(self._state.grid, starts, nearest, order.mode))
-
-    def _begin_anew(self, planned: Collection[int] = ()) -> None:
-        """Begin the searches for paths anew from where agents are now: the map has changed, or a call has failed.
-
-        `planned` are agents that need none any more. To begin anew twice changes nothing.
-        """
-        groups, self._unplanned = self._unplanned, ()
-        for group in groups:
-            left = [k for k in group.members[group.served :] if self._orders.get(k) is group.order and k not in planned]
-            for part, nearest in self._parts(group.order, left):
-                self._unplanned += (self._unplanned_part(group.order, part, nearest),)
 
 
 def should_exchange(here: Point, slot: Point, beside: Point, other_slot: Point) -> bool:

@@ -41,7 +41,7 @@ from numpy.typing import NDArray
 
 from wend.errors import NoPathError, ParameterError
 from wend.kernel import FOUND, OUT_OF_BUDGET, OUT_OF_SPACE, UNREACHABLE, jit
-from wend.kernel.arrays import allocate, float64, int32, int64, record, uint8
+from wend.kernel.arrays import allocate, copied, float64, int32, int64, record, uint8
 from wend.maps.grid import Grid
 from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, Point
 from wend.search.astar import NO_LIMIT, Path
@@ -233,7 +233,10 @@ def mark_paths(
 
 
 class Marker:
-    """Map Marker at work on one group: it can stop after any expansion, and go on from there."""
+    """Map Marker at work on one group: it can stop after any expansion, and go on from there.
+
+    Its paths are those of the map as it was at the beginning.
+    """
 
     def __init__(
         self, grid: Grid, starts: Sequence[int], target: int, *, factor: float = FACTOR, cap: float = CAP
@@ -243,7 +246,8 @@ class Marker:
             marking = make_marking(grid.size)
         self._marking = marking                             # it is replaced when it grows
         self.found: list[tuple[NDArray[np.int32], int]] = [(_NO_CELLS, 0)] * len(starts)    # path and expansions, each
-        self._grid, self._starts, self._factor, self._cap = grid, list(starts), float(factor), float(cap)
+        self._tables, self._starts = copied(grid.tables), list(starts)
+        self._factor, self._cap = float(factor), float(cap)
         begin_order(grid.tables, marking, target)
         xy = grid.xy
         self._line = sorted(range(len(starts)), key=lambda k: _square(xy(starts[k]), xy(target)))      # Alg. 1, l. 4
@@ -257,7 +261,7 @@ class Marker:
 
     def run(self, limit: int) -> int:
         """Expand up to so many nodes; return how many were expanded."""
-        made, tables = 0, self._grid.tables
+        made, tables = 0, self._tables
         while not self.is_done:
             before = int(expansions_of(self._marking))
             answer = run(tables, self._marking, limit - made)

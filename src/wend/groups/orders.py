@@ -25,8 +25,9 @@ import numpy as np
 from wend.errors import UnknownNameError
 from wend.groups.map_marker import Marker
 from wend.groups.routes import NO_PATH, REACH, Cells
-from wend.kernel import OUT_OF_BUDGET, OUT_OF_SPACE, jit
+from wend.kernel import OUT_OF_BUDGET, OUT_OF_SPACE, UNREACHABLE, jit
 from wend.kernel.allowance import allow, spent
+from wend.kernel.arrays import copied
 from wend.maps.grid import Grid
 from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, Point
 from wend.search.astar import NO_LIMIT
@@ -96,7 +97,7 @@ class PathSearch(Protocol):
     """The search for the paths of a group, which can stop after any expansion and go on from there.
 
     The agents may have moved on when it is done. It is told where they are now, in the order in which it got their
-    starts.
+    starts. The paths are those of the map as it was at the beginning; what has become of it is not its business.
     """
 
     @property
@@ -107,7 +108,7 @@ class PathSearch(Protocol):
         """Expand up to so many nodes; return how many were expanded."""
 
     def paths(self, cells: Sequence[int]) -> list[Cells]:
-        """The paths of all agents, from these cells on or from near them, target included."""
+        """The paths of all agents, from these cells on or from near them, or NO_PATH, each with the target."""
 
 
 def search_for(grid: Grid, starts: Sequence[int], target: int, mode: str) -> PathSearch:
@@ -119,7 +120,7 @@ class ShortestPaths:
     """One search backwards from the target for all agents together."""
 
     def __init__(self, grid: Grid, starts: Sequence[int], target: int) -> None:
-        self._grid = grid
+        self._tables = copied(grid.tables)
         self._reverse = make_reverse(grid.size, searches=1)
         self.is_done = False
         begin(self._reverse, 0, target, starts[0])
@@ -133,15 +134,20 @@ class ShortestPaths:
         return spent(self._reverse.allowance) - before
 
     def _distance(self, cell: int) -> int:
-        while (left := distance(self._grid.tables, self._reverse, 0, cell)) == OUT_OF_SPACE:
+        while (left := distance(self._tables, self._reverse, 0, cell)) == OUT_OF_SPACE:
             self._reverse = with_space(self._reverse)
         return int(left)
 
     def paths(self, cells: Sequence[int]) -> list[Cells]:
         """The shortest paths from these cells."""
-        found = [np.empty(self._distance(cell) // CARDINAL_COST + 1, dtype=np.int32) for cell in cells]
-        tables = self._grid.tables
-        return [path[: _follow(tables, self._reverse, cell, path)] for cell, path in zip(cells, found, strict=True)]
+        return [self._path(cell) for cell in cells]
+
+    def _path(self, cell: int) -> Cells:
+        left = self._distance(cell)
+        if left == UNREACHABLE:         # there was a wall
+            return NO_PATH
+        path = np.empty(left // CARDINAL_COST + 1, dtype=np.int32)
+        return path[: _follow(self._tables, self._reverse, cell, path)]
 
 
 class CohesivePaths:

@@ -20,8 +20,6 @@ from numpy.typing import ArrayLike, NDArray
 from wend import arguments
 from wend.errors import MapError, ParameterError
 from wend.maps.components import NO_COMPONENT, Components
-from wend.maps.movingai import write_map
-from wend.maps.sources import load_passable
 from wend.maps.terrain import BLOCKED_LETTERS, PASSABLE_LETTERS, Point, make_tables, places_of, update_moves
 
 
@@ -82,6 +80,8 @@ class Grid:
     @classmethod
     def load(cls, source: str | Path, *, connectivity: int = 8, corner_cutting: bool = False) -> Grid:
         """Load a map: a `.map` file, a name such as `bg512/AR0414SR`, or a generator such as `rooms:seed=3`."""
+        from wend.maps.sources import load_passable  # not before: a world without files starts sooner
+
         return cls(load_passable(source), connectivity=connectivity, corner_cutting=corner_cutting)
 
     def copy(self) -> Grid:
@@ -249,6 +249,8 @@ class Grid:
 
     def save(self, path: str | Path) -> None:
         """Write a MovingAI `.map` file."""
+        from wend.maps.movingai import write_map
+
         write_map(self.passable, path)
 
     def digest(self) -> str:

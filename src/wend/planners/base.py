@@ -38,6 +38,7 @@ from wend.maps.grid import Grid
 from wend.maps.terrain import GridTables, Point
 
 _SLICE_EXPANSIONS = 2_000       # nodes expanded between two looks at the clock; about 0.2 ms
+_EXPANSIONS_PER_MS = 5_000      # what a millisecond is taken for where no clock may be looked at
 _UNLIMITED = 2**62
 _LARGEST = 2**31 - 1            # of a whole number that is a parameter; kernels add to them and multiply them
 
@@ -131,6 +132,7 @@ class Budget:
 
     def __init__(self, *, expansions: int | None = None, milliseconds: float | None = None) -> None:
         self.spent = 0      # expansions so far in this tick
+        self.size: int | None = None    # expansions in all, about; None: without limit
         self._expansions = _UNLIMITED
         self._deadline = None
         if expansions is not None:
@@ -138,16 +140,19 @@ class Budget:
             if self._expansions < 1:
                 few = self._expansions
                 raise ParameterError(f"a budget of {few} expansions per tick allows no search; give at least 1")
+            self.size = self._expansions
         if milliseconds is not None:
             seconds = arguments.number(milliseconds, "budget_ms") / 1000
             if seconds <= 0:
                 raise ParameterError(f"a budget of {milliseconds} ms per tick allows no search; give more than 0")
             self._deadline = time.perf_counter() + seconds
+            in_time = int(min(seconds * 1000 * _EXPANSIONS_PER_MS, _UNLIMITED)) + 1
+            self.size = in_time if self.size is None else min(self.size, in_time)
 
     @property
     def is_limited(self) -> bool:
         """Whether there is any limit."""
-        return self._expansions < _UNLIMITED or self._deadline is not None
+        return self.size is not None
 
     def slice(self) -> int:
         """Expansions that may be made now; 0 when the tick's budget is used up."""
@@ -159,6 +164,32 @@ class Budget:
     def spend(self, expansions: int) -> None:
         """Report how many nodes were expanded."""
         self.spent += int(expansions)
+
+
+class Handover(NamedTuple):
+    """A planner began to move the agents of a world."""
+
+    tick: int                   # ticks made before
+    algorithm: str              # its name
+    reason: str                 # why it, in words
+    agents: int = 0             # of the planner's there were then
+    budget: int | None = None   # its size then
+
+
+class Situation(NamedTuple):
+    """How a world fares, as far as it matters to who plans for it."""
+
+    agents: int         # of the planner's there are on the map
+    home: int           # of them are on their goals
+    quiet_ticks: int    # since an agent last arrived, got an order, came or left, or the map was edited
+
+
+class Successor(NamedTuple):
+    """The planner that is to go on from here, by its name, and why."""
+
+    algorithm: str
+    parameters: dict[str, Any]
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -276,6 +307,25 @@ class Planner(ABC):
         A KeyboardInterrupt then ends the looking and not the run: the planner catches it and answers with what it has.
         """
         return False
+
+    # Choosing another planner. One that does so stays in the world, and is asked before every tick.
+
+    def portfolio(self) -> tuple[str, ...]:
+        """The names of the planners that it may choose; empty for one that plans by itself."""
+        return ()
+
+    def successor(
+        self, situation: Situation, made: Sequence[Handover], mover: Planner, budget: Budget
+    ) -> Successor | None:
+        """Who is to plan from this tick on, if not `mover`, who planned the last one. It changes nothing.
+
+        `made` are the handovers so far, the first of which is to this planner itself.
+        """
+        return None
+
+    def first_mover(self, grid: Grid, agents: int, budget: Budget) -> Planner:
+        """A planner like the one that will plan the first tick with so many agents; with none, the likeliest one."""
+        return dataclasses.replace(self)
 
     def counters(self) -> dict[str, int]:
         """Numbers worth knowing about the run so far, by name; `repaths`, where given, counts repeated searches."""

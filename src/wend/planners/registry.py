@@ -26,6 +26,8 @@ SIGURDSON = "Sigurdson et al.: Multi-Agent Pathfinding with Real-Time Heuristic 
 OKUMURA_PIBT = "Okumura et al.: Priority Inheritance with Backtracking (Artificial Intelligence 2022)"
 OKUMURA_LACAM = "Okumura: Improving LaCAM for Scalable Eventually Optimal Multi-Agent Pathfinding (IJCAI 2023)"
 
+AUTO = "auto"       # what chooses between the others, wherever none is named
+
 
 @dataclass(frozen=True)
 class Algorithm:
@@ -79,6 +81,15 @@ _FORGETS = "with every order an agent forgets what it has learned of the walls"
 
 _ALGORITHMS = (
     Algorithm(
+        key=AUTO,
+        title="Auto",
+        summary="Chooses a planner for the agents, the map and the budget, and another when agents no longer arrive.",
+        suits="everything, to start with: it is what Wend takes where none is named",
+        paper="ours, after Sigurdson: Automatic Algorithm Selection in Videogame Pathfinding (2018)",
+        online=True,
+        where="wend.planners.auto.auto:Auto",
+    ),
+    Algorithm(
         key="lra",
         title="LRA*",
         summary="Each agent follows its own A* path and replans when another agent is in the way.",
@@ -120,7 +131,7 @@ _ALGORITHMS = (
         key="weave",
         title="Weave",
         summary="WHCA* with a soft tail; the agent away from home longest plans first; boxed-in agents push.",
-        suits="games, to start with: resolves all jams of the benchmark",
+        suits="games: resolves all jams of the benchmark",
         paper="ours, after Silver (2005) and Okumura et al. (2022)",
         online=True,
         where="wend.planners.windowed.whca:Windowed",

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +12,10 @@ from numpy.typing import NDArray
 from wend.kernel import NO_AGENT, NO_CELL
 from wend.planners.base import State
 from wend.search.astar import shortest_path
-from wend.search.reservations import Reservations, first_met
-from wend.search.space_time import Manners
+
+if TYPE_CHECKING:
+    from wend.search.reservations import Reservations
+    from wend.search.space_time import Manners
 
 LETS_PASS = "waits for another agent to pass"
 KEEPS_TO_ITS_PLAN = "keeps to its plan, although the others have changed theirs and its way is free by now"
@@ -42,6 +45,8 @@ def met_without_waiting(
     stay at the end up to tick `until`. If none stops it there, or its plan leads nowhere, it is taken to go by a
     shortest path. NO_AGENT if no reservation would have stopped it on that either.
     """
+    from wend.search.reservations import first_met  # not before: most planners have none
+
     without_waits = np.array([cell for cell, _ in groupby(plan.tolist())], np.int32)
     other, rules = NO_AGENT, (manners.no_follow, manners.forbid_cross)
     if without_waits.size > 1:

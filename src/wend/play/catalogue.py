@@ -87,22 +87,10 @@ class Catalogue:
         drawn = {kind: _first_line(draw) for kind, draw in PROBLEMS.items()}
         return [{"name": kind, "about": about} for kind, about in {**drawn, **_OWN_PROBLEMS}.items()]
 
+    @functools.cached_property
     def algorithms(self) -> list[dict[str, Any]]:
-        """The algorithms, and the parameters that a client may set."""
-        return [self._described(key) for key in self._algorithms]
-
-    @functools.cache        # noqa: B019    # there is one catalogue
-    def _described(self, key: str) -> dict[str, Any]:
-        entry = registry.find(key)
-        return {
-            "name": key,
-            "title": entry.title,
-            "about": entry.summary,
-            "suits": entry.suits,
-            "online": entry.online,
-            "parameters": [_parameter(p) for p in settable(key)],
-            "overlays": overlays_of(entry.planner_class()),
-        }
+        """The algorithms, and the parameters that a client may set. It imports all planners, once."""
+        return [_described(key) for key in self._algorithms]
 
     # --- what is made of it ----------------------------------------------------------------------------------------
 
@@ -180,6 +168,19 @@ def set_up(recipe: Recipe, grid: Grid, planner: Planner) -> World:
     for start, goal in zip(problem.start_points(), problem.goal_points(), strict=True):
         world.add(start, goal)
     return world
+
+
+def _described(key: str) -> dict[str, Any]:
+    entry = registry.find(key)
+    return {
+        "name": key,
+        "title": entry.title,
+        "about": entry.summary,
+        "suits": entry.suits,
+        "online": entry.online,
+        "parameters": [_parameter(p) for p in settable(key)],
+        "overlays": overlays_of(entry.planner_class()),
+    }
 
 
 def _parameter(declared: Parameter) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from wend.kernel.compiling import compiling_told
 from wend.planners.base import Planner
 from wend.play.catalogue import Catalogue, Recipe
 from wend.play.messages import PlayLimits
-from wend.play.scene import LiveScene, Picture
+from wend.play.scene import LivePicture, LiveScene
 from wend.play.worker import Worker
 from wend.world.warming import warm_up
 
@@ -75,7 +75,7 @@ class Controller:
         self.limits = limits
         self.state = BUILDING
         self.ticks_per_second = ticks_per_second
-        self.picture: Picture | None = None
+        self.picture: LivePicture | None = None
         self.watchers = 0                               # those who want to see ticks
         self._state_before = BROKEN                     # it began to build; there is none before the first scene
         self._changed: set[Callable[[], None]] = set()
@@ -292,7 +292,7 @@ class Controller:
             changed()
 
 
-def _advance(scene: LiveScene, deeds: list[Deed], is_due: bool) -> tuple[Picture | None, bool]:
+def _advance(scene: LiveScene, deeds: list[Deed], is_due: bool) -> tuple[LivePicture | None, bool]:
     """Do what is to be done between two ticks, make a tick if one is due, and look, if there is anything new to see.
 
     In a worker's thread.
@@ -341,8 +341,9 @@ def _loaded(planner: Planner, tell: Callable[[], None]) -> Planner:
 
 def _built(
     recipe: Recipe, catalogue: Catalogue, limits: PlayLimits, tell: Callable[[], None]
-) -> tuple[LiveScene, Picture]:
+) -> tuple[LiveScene, LivePicture]:
     """Load the kernels, and make a scene. In a worker's thread."""
+    assert catalogue.algorithms     # they are imported here, and hold up no client
     grid = catalogue.grid(recipe)
     planners = [_loaded(catalogue.planner(key, parameters), tell) for key, parameters in recipe.algorithms]
     scene = LiveScene(recipe, grid, planners, limits)

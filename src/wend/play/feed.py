@@ -20,7 +20,7 @@ from wend.files import to_json
 from wend.kernel import NO_AGENT
 from wend.play.controller import Controller
 from wend.play.frames import Body, cells_body, map_body, overlay_body
-from wend.play.scene import LiveScene, Picture
+from wend.play.scene import LivePicture, LiveScene
 
 TEXTS_PER_SECOND = 20           # of `tick`
 VERDICTS_PER_SECOND = 1
@@ -89,7 +89,7 @@ class Feed:
         self._verdict = ""
         self._verdict_rate = Rate(VERDICTS_PER_SECOND)
         self._overlays: dict[int, Chosen] = {}  # by pane
-        self._ticked: Picture | None = None     # of which the numbers were sent
+        self._ticked: LivePicture | None = None     # of which the numbers were sent
         self._numbers_rate = Rate(TEXTS_PER_SECOND)
         self._notices: list[str] = []
         self._wake = asyncio.Event()
@@ -174,7 +174,7 @@ class Feed:
     def _is_far_behind(self) -> bool:
         return self._frame - self._acknowledged >= self._limit
 
-    async def _send_about(self, picture: Picture) -> None:
+    async def _send_about(self, picture: LivePicture) -> None:
         """Tell what is played; if it is another scene, nothing of it was sent yet."""
         controller = self._controller
         about = {"given": controller.catalogue.given_name, "state": controller.state}
@@ -184,7 +184,7 @@ class Feed:
             self._overlays.clear()
         self._about = picture.about
 
-    async def _send_ground(self, picture: Picture) -> None:
+    async def _send_ground(self, picture: LivePicture) -> None:
         ground = picture.ground
         if ground.revision == self._revision:
             return
@@ -196,7 +196,7 @@ class Feed:
         for pane in range(len(picture.full)):
             await self._send_frame(picture, pane, body)
 
-    async def _send_units(self, picture: Picture) -> None:
+    async def _send_units(self, picture: LivePicture) -> None:
         if picture.serial == self._serial:
             return
         follows = bool(picture.moves) and picture.serial == self._serial + 1
@@ -205,13 +205,13 @@ class Feed:
             moves = picture.moves[pane] if follows else full
             await self._send_frame(picture, pane, min(full, moves, key=lambda each: len(each.data)))
 
-    async def _send_frame(self, picture: Picture, pane: int, body: Body) -> None:
+    async def _send_frame(self, picture: LivePicture, pane: int, body: Body) -> None:
         self._frame += 1
         framed = body.framed(pane=pane, scene=picture.number, frame=self._frame, tick=picture.tick)
         async with self._sending:
             await self._socket.send_bytes(framed)
 
-    async def _send_numbers(self, picture: Picture) -> float | None:
+    async def _send_numbers(self, picture: LivePicture) -> float | None:
         """Send the numbers of a picture, but not too often; return when it is time for them."""
         if picture is self._ticked:
             return None
@@ -224,7 +224,7 @@ class Feed:
         await self.say("tick", tick=picture.tick, panes=picture.panes, events=events)
         return None
 
-    async def _send_verdict(self, picture: Picture) -> float | None:
+    async def _send_verdict(self, picture: LivePicture) -> float | None:
         """Send the verdict, if it has changed, but not too often; return when it is time for it."""
         if picture.verdict == self._verdict:
             return None
@@ -234,7 +234,7 @@ class Feed:
         await self.say("verdict", sentence=picture.verdict)
         return None
 
-    async def _send_overlay(self, picture: Picture, pane: int, chosen: Chosen) -> float | None:
+    async def _send_overlay(self, picture: LivePicture, pane: int, chosen: Chosen) -> float | None:
         """Have an overlay drawn if it may have changed, but not too often; return when it is time for it."""
         if chosen.serial == picture.serial:
             return None

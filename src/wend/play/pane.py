@@ -74,8 +74,9 @@ class Pane:
         places, states = world.positions(), world.state_codes()
         codes = move_codes(world.previous_positions(), places)
         flags = flags_of(states, world.followed() != NO_AGENT, world.pinned(), world.controlled())
-        has_as_many = self.flags is not None and self.flags.size == flags.size
-        moves = moves_body(codes, flags, self.flags) if self.flags is not None and has_as_many else None
+        moves = None
+        if self.flags is not None and self.flags.size == flags.size:
+            moves = moves_body(codes, flags, self.flags)
         self.flags = flags
         return Look(full_body(places, codes, flags, groups), moves, self._numbers(states, last_group))
 

@@ -4,7 +4,7 @@ Orders, walls, new units and removals go to all panes alike, between two ticks. 
 of them have the same map and the same units for ever: a wall is built, and a unit added, only where no unit stands in
 any pane.
 
-A scene is used by one thread at a time. What others look at is a `Picture`, which never changes.
+A scene is used by one thread at a time. What others look at is a `LivePicture`, which never changes.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class MapPicture(NamedTuple):
     edited: NDArray[np.int32]       # int32[cells]  the revision that last changed it
 
 
-class Picture(NamedTuple):
+class LivePicture(NamedTuple):
     """A scene at one time, for those who show it."""
 
     number: int                         # of the scene
@@ -272,7 +272,7 @@ class LiveScene:
 
     # --- what can be seen ------------------------------------------------------------------------------------------
 
-    def picture(self) -> Picture:
+    def picture(self) -> LivePicture:
         """The scene as it is now."""
         looks = [pane.look(self._groups, self._last_group) for pane in self.panes]
         is_next_tick = self.ticks == self._pictured_tick + 1 and not self._has_changed_units
@@ -281,7 +281,7 @@ class LiveScene:
             self._serial += 1
         self._pictured_tick, self._has_changed_units = self.ticks, False
         scores = [pane.score(look, self._ordered_at) for pane, look in zip(self.panes, looks, strict=True)]
-        return Picture(
+        return LivePicture(
             number=self.number, about=self._about, serial=self._serial, tick=self.ticks,
             full=tuple(look.full for look in looks), moves=tuple(moves), ground=self._ground,
             panes=tuple(look.numbers for look in looks), events=tuple(self._events), verdict=verdict(scores),

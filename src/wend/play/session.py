@@ -83,7 +83,7 @@ class Session:
                 "cells": limits.cells, "units": limits.units, "message_bytes": limits.message_bytes,
                 "messages_per_second": limits.messages_per_second, "unacknowledged": limits.unacknowledged,
             },
-            maps=catalogue.maps(), problems=catalogue.problems(), algorithms=catalogue.algorithms(),
+            maps=catalogue.maps(), problems=catalogue.problems(), algorithms=catalogue.algorithms,
             paints=[{"name": name, "class": number} for name, number in PAINTS.items()],
             given=catalogue.given_name, scene=None if picture is None else picture.number,
         )  # fmt: skip

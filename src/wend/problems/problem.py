@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,9 +18,10 @@ from numpy.typing import ArrayLike, NDArray
 from wend import arguments
 from wend.errors import ParameterError, ProblemError
 from wend.maps.grid import Grid
-from wend.maps.movingai import Scenario
-from wend.maps.sources import load_scenario
 from wend.maps.terrain import Point
+
+if TYPE_CHECKING:
+    from wend.maps.movingai import Scenario
 
 # How an error says what a start or a goal is to its agent, and what it is to two agents at once.
 _VERBS = {"starts": "starts at", "goals": "has its goal at"}
@@ -80,6 +81,9 @@ class Problem:
 
         The scenario may be named: the path of a `.scen` file, or a name of the data folder (`mapf/den312d-random-1`).
         """
+        from wend.maps.movingai import Scenario  # not before: a world without files starts sooner
+        from wend.maps.sources import load_scenario
+
         arguments.instance(grid, "grid", Grid, "a Grid")
         arguments.instance(scenario, "scenario", (Scenario, str, Path), "a Scenario or the name of one")
         if not isinstance(scenario, Scenario):

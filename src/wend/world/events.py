@@ -14,6 +14,7 @@ from wend.world.conduct import KINDS, AgentEvent
 
 SETTLED = "settled"
 EVENT_KINDS = (*KINDS, SETTLED)
+_ARRIVED = 1 << KINDS.index("arrived")
 
 Listener = Callable[[AgentEvent], Any]
 
@@ -24,6 +25,11 @@ class News(NamedTuple):
     tick: int
     told: Annotated[np.ndarray, int32("told", 4)]       # what `conduct.look` saw, with handles
     settled: dict[int, list[int]]                       # by shared place: the agents that have all settled there
+
+    @property
+    def has_arrivals(self) -> bool:
+        """Whether an agent has come home."""
+        return bool((self.told[:, 1] & _ARRIVED).any())
 
 
 NO_NEWS = allocate(News, {"tick": 0, "settled": {}}, told=0)

@@ -28,6 +28,7 @@ class Liaison:
         self._seed = seed
         self._journal = journal
         self._is_lost = False       # the planner is out of step, and to be bound again
+        self.told_at = 0            # ticks that were made when it was last told of anything
         try:
             planner.bind(state, seed)
         except BaseException:
@@ -35,10 +36,16 @@ class Liaison:
             raise
 
     def tell(self, event: Callable[..., None], *arguments: Any) -> None:
-        """Call a method of the planner that changes what it knows."""
+        """Tell the planner of an event."""
+        self._journal.keep_attribute(self, "told_at")
+        self.told_at = self._state.tick
         if not self._is_lost:
-            self._journal.on_failure(self._lose)
-            event(*arguments)
+            self.ask(event, *arguments)
+
+    def ask(self, question: Callable[..., None], *arguments: Any) -> None:
+        """Call a method of the planner that changes what it knows, and that it is in step for."""
+        self._journal.on_failure(self._lose)
+        question(*arguments)
 
     def rejoin(self) -> None:
         """Bind the planner again if it is out of step."""

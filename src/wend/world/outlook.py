@@ -15,7 +15,7 @@ from wend.groups.orders import Order
 from wend.kernel import NO_AGENT, NO_CELL
 from wend.maps.grid import GridView
 from wend.maps.terrain import Point, places_of
-from wend.planners.base import Planner, State
+from wend.planners.base import Handover, Planner, State
 from wend.world.calls import Calls
 from wend.world.conduct import (
     STATES,
@@ -45,6 +45,7 @@ class Outlook:
     grid: GridView                      # the map as it is now; the world's `block` and `unblock` edit it
     state: State                        # what the planner sees, too
     planner: Planner                    # the one that moves the agents now
+    _handovers: list[Handover]          # who moved the agents, one after the other
     _calls: Calls
     _roster: Roster
     _liaison: Liaison
@@ -190,6 +191,10 @@ class Outlook:
         if listener not in self._listeners.of(kind):
             raise ParameterError(f"listener is a function that was given to on({kind!r}, ...), not {listener!r}")
         self._listeners.of(kind).remove(listener)
+
+    def reasons(self) -> list[str]:
+        """Which planners have moved the agents, from which tick on, and why, one sentence for each."""
+        return [f"tick {made.tick}: {made.algorithm}, because {made.reason}" for made in self._handovers]
 
     def state_hash(self) -> str:
         """A hash of everything that happened so far: map, orders, edits and every position of every tick."""

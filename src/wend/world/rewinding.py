@@ -19,6 +19,7 @@ class Rewindable(Outlook):
     uncaptured = ("_calls", "_listeners", "_recorder", "_referee", "_identity", "_on_violation")
 
     _agent_rows: Agents                 # those of the state, and spare rows for agents to come
+    _chooser: Planner | None            # says who moves the agents, before each tick
     _identity: dict[str, Any]           # what snapshots of it belong to
 
     def snapshot(self) -> Snapshot:
@@ -37,8 +38,8 @@ class Rewindable(Outlook):
         with self._calls, self._calls.journal as journal:
             arguments.instance(snapshot, "snapshot", Snapshot, "a snapshot")
             captured, record = snapshot.of(self._identity)
-            former = self.planner
-            if snapshot.about[MOVER] != described(former):
+            former = [self.planner] if self._chooser is None else [self.planner, self._chooser]
+            if snapshot.about[MOVER] != described(self.planner):
                 self._liaison.stand_in(mover := snapshot.mover())
                 journal.keep_attribute(self, "planner")
                 self.planner = mover
@@ -46,12 +47,13 @@ class Rewindable(Outlook):
             journal.decide(self._go_back, steps, former, bytes.fromhex(snapshot.state_hash), record)
             journal.settle()
 
-    def _go_back(self, steps: list[Step], former: Planner, hash_then: bytes, record: Record | None) -> None:
+    def _go_back(self, steps: list[Step], former: list[Planner], hash_then: bytes, record: Record | None) -> None:
         """Make the steps that lead back to a snapshot. To make them again changes nothing."""
         for step, given in steps:
             step(*given)
-        if former is not self.planner:
-            former.unbind()
+        for planner in former:
+            if planner is not self.planner and planner is not self._chooser:
+                planner.unbind()
         self.state.agents = self._first_agents(self._roster.size)
         self._dispatch.after_restore()
         self.planner.world_restored()

@@ -34,6 +34,7 @@ class Roster:
         self._entries = allocate(Entries, agents=0)
         self.size = 0           # indices that were ever used: the length of arrays over agents
         self.added = 0          # agents that there ever were
+        self._gone = 0          # of these, the ones that have left the map
 
     @property
     def handles(self) -> NDArray[np.int32]:
@@ -59,7 +60,9 @@ class Roster:
     def leave(self, index: int) -> None:
         """An agent leaves the map. The next one to come may have its index."""
         self._journal.keep(self._entries.handle, index)
+        self._journal.keep_attribute(self, "_gone")
         self._entries.handle[index] = NO_AGENT
+        self._gone += 1
 
     def index_of(self, handle: int) -> int:
         """The index of an agent, or NO_AGENT if it is not on the map."""
@@ -80,10 +83,10 @@ class Roster:
 
     def in_order(self, values: NDArray[Any]) -> NDArray[Any]:
         """What an array has for the agents on the map, in the order in which they were added; not always a copy."""
+        if self._gone == 0:
+            return values
         handles = self.handles
         living = np.flatnonzero(handles != NO_AGENT)
-        if living.size == self.added:
-            return values
         return values[living[np.argsort(handles[living])]]
 
     def by_handle(self, values: NDArray[Any], absent: int) -> NDArray[Any]:

@@ -25,7 +25,6 @@ from wend.files import opened_zip, parse_json, read_entry, replacing, to_json, u
 from wend.kernel import NO_AGENT, NO_CELL
 from wend.maps.grid import Grid
 from wend.maps.memory import require_memory
-from wend.maps.movingai import parse_rows
 from wend.maps.terrain import DX, DY, Point
 from wend.rules import OFF_MAP
 
@@ -254,6 +253,8 @@ def _method(name: str, data: bytes) -> int:
 
 
 def _read(archive: zipfile.ZipFile, path: str | Path) -> Trace:
+    from wend.maps.movingai import parse_rows  # not before: a world without files starts sooner
+
     def entry(name: str, at_most: int = _LIMIT_TEXT_BYTES) -> bytes:
         try:
             return read_entry(archive, archive.getinfo(name), at_most=at_most, is_json=_is_json(name))

@@ -55,9 +55,13 @@ def warm_up(*planners: Planner | str, progress: Callable[[str, int, int], None] 
     for k, planner in enumerate(planners):
         arguments.instance(planner, f"planners[{k}]", (Planner, str), "a planner or the name of one")
     wanted: Sequence[Planner | str] = planners or list(registry.ALGORITHMS)
-    twins = [registry.create(each) if isinstance(each, str) else replace(each) for each in wanted]
-    for done, (twin, each) in enumerate(zip(twins, wanted, strict=True)):
-        name = each if isinstance(each, str) else type(each).__name__
+    twins = [
+        (each, registry.create(each)) if isinstance(each, str) else (type(each).__name__, replace(each))
+        for each in wanted
+    ]
+    chosen = dict.fromkeys(name for _, twin in twins for name in twin.portfolio())      # what they may hand over to
+    twins += [(name, registry.create(name)) for name in chosen if name not in wanted]
+    for done, (name, twin) in enumerate(twins):
         if progress is not None:
             progress(name, done, len(twins))
         _play(twin)

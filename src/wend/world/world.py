@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -39,29 +38,29 @@ from wend.maps.grid import Grid, GridView
 from wend.maps.memory import require_memory
 from wend.maps.terrain import Point
 from wend.planners import registry
-from wend.planners.base import Agents, Budget, Planner, Proposal, State
+from wend.planners.base import Agents, Budget, Handover, Planner, Proposal, State
 from wend.problems.problem import Problem
 from wend.rules import Violation
 from wend.world.calls import Calls
 from wend.world.conduct import Conduct, Sent, carry_out, look, waits_of
 from wend.world.dispatch import Dispatch, destination
 from wend.world.events import NO_NEWS, Listeners, News
+from wend.world.handovers import Handovers, name_of_given
 from wend.world.liaison import Liaison
 from wend.world.recorder import Recorder
 from wend.world.referee import Referee
-from wend.world.rewinding import Rewindable
 from wend.world.roster import Roster
-from wend.world.snapshot import identity, name_of
-from wend.world.trace import WAIT, Event
+from wend.world.snapshot import identity
+from wend.world.trace import WAIT
 
 
-class World(Rewindable):
+class World(Handovers):
     """Many agents on one map, and the clock that they move by."""
 
     def __init__(
         self,
         grid: Grid,
-        planner: Planner | str,
+        planner: Planner | str = registry.AUTO,
         *,
         seed: int = 0,
         on_violation: str = "raise",
@@ -70,9 +69,10 @@ class World(Rewindable):
     ) -> None:
         """Set up an empty world on a copy of the grid.
 
-        `planner` is a planner or the name of one. `on_violation="record"` keeps the agents of an illegal move where
-        they are and goes on, instead of raising; `world.violations` lists what happened. `record=False` keeps no trace.
-        `record_reasons=True` asks the planner after every tick why agents waited in it, and keeps that in the trace.
+        `planner` is a planner or the name of one; `auto` chooses another one for what there is to do. With
+        `on_violation="record"` the agents of an illegal move stay where they are and the world goes on, instead of
+        raising; `world.violations` lists what happened. `record=False` keeps no trace. `record_reasons=True` asks the
+        planner after every tick why agents waited in it, and keeps that in the trace.
         """
         arguments.instance(grid, "grid", Grid, "a Grid")
         arguments.instance(planner, "planner", (Planner, str), "a planner or the name of one")
@@ -85,7 +85,9 @@ class World(Rewindable):
         require_memory(grid.width, grid.height, source="World", in_world=True)
         self._grid = grid.copy()
         self.grid = GridView(self._grid)                        # the map as it is now; `block` and `unblock` edit it
-        self.planner = registry.create(planner) if isinstance(planner, str) else planner
+        given = registry.create(planner) if isinstance(planner, str) else planner
+        self._chooser = given if given.portfolio() else None
+        self.planner = given.first_mover(grid, 0, Budget()) if given.portfolio() else given     # until it is chosen
         self.violations: list[Violation] = []
         self.expansions = 0                                     # nodes that the planner expanded so far
         self._on_violation = on_violation
@@ -100,16 +102,20 @@ class World(Rewindable):
         self._news = NO_NEWS                                    # of the last tick
         self._listeners = Listeners()
         self._recorder = Recorder(self._grid, keeps_trace=keeps_trace, keeps_reasons=keeps_reasons)
-        self._identity = identity(self.planner, self.seed, self._recorder.map_digest)   # what snapshots of it belong to
+        self._identity = identity(given, self.seed, self._recorder.map_digest)   # what snapshots of it belong to
         self._referee = Referee(self.grid)
         occupant = np.full(self.grid.size, NO_AGENT, dtype=np.int32)
         self.state = State(self.grid, self._agent_rows, occupant)
         journal = self._calls.journal
+        self._handovers = [Handover(0, name_of_given(planner), "the world was set up with it")]
+        self._arrived_at = 0                                    # the tick in which an agent last arrived
         self._liaison = Liaison(self.planner, self.state, self.seed, journal)
         self._dispatch = Dispatch(self.state, self._roster, self._liaison, self._note, journal)
+        if self._chooser is not None:
+            self._chooser.bind(self.state, self.seed)
 
     @classmethod
-    def from_problem(cls, problem: Problem, planner: Planner | str, **options: Any) -> World:
+    def from_problem(cls, problem: Problem, planner: Planner | str = registry.AUTO, **options: Any) -> World:
         """A world in which the agents of a problem stand on their starts and head for their goals."""
         arguments.instance(problem, "problem", Problem, "a Problem")
         world = cls(problem.grid, planner, **options)
@@ -292,27 +298,6 @@ class World(Rewindable):
         with self._calls, self._calls.journal:
             self._edit("unblocked", [cell for cell in self.grid.cells_at(given) if not self.grid.free[cell]])
 
-    def change_planner(self, planner: Planner | str, **parameters: Any) -> None:
-        """Let another planner move the agents from the next tick on, which keep their places, goals and orders.
-
-        `planner` is a planner or the name of one, whose parameters can then be given by name. The one so far may be
-        used again.
-        """
-        arguments.instance(planner, "planner", (Planner, str), "a planner or the name of one")
-        if parameters and not isinstance(planner, str):
-            raise ParameterError("planner is one that is made already: parameters go with the name of one")
-        with self._calls, self._calls.journal as journal:
-            successor = registry.create(planner, **parameters) if isinstance(planner, str) else planner
-            former = self.planner
-            self._liaison.hand_over(successor)
-            for name in ("planner", "_stalled_ticks"):
-                journal.keep_attribute(self, name)
-            self.planner, self._stalled_ticks = successor, 0
-            named = planner if isinstance(planner, str) else name_of(planner)
-            self._note("planner", algorithm=named, parameters=asdict(successor), reason="the program asked for it")
-            journal.decide(former.unbind)
-            journal.settle()
-
     # --- the clock -------------------------------------------------------------------------------------------------
 
     def tick(self, *, budget: int | None = None, budget_ms: float | None = None) -> None:
@@ -322,6 +307,8 @@ class World(Rewindable):
         """
         with self._calls, self._calls.journal as journal:
             allowance = Budget(expansions=budget, milliseconds=budget_ms)
+            if self._chooser is not None:
+                self._consult(self._chooser, allowance)
             self._liaison.rejoin()
             agents, conduct, roster = self.state.agents, self._conduct, self._roster
 
@@ -337,7 +324,7 @@ class World(Rewindable):
 
             # 3. The planner says where its agents go.
             began = time.perf_counter()
-            self._liaison.tell(self.planner.plan, proposal, allowance)
+            self._liaison.ask(self.planner.plan, proposal, allowance)
             plan_ms = (time.perf_counter() - began) * 1000
 
             # 4. The referee judges.
@@ -350,13 +337,15 @@ class World(Rewindable):
             codes = np.empty(roster.size, np.uint8)
             record = tick, self._recorder.hash_with(roster.in_order(after)), codes, roster.handles, plan_ms, spent
             is_idle = before.tobytes() == after.tobytes()       # the fastest way to compare them
+            news = self._see(after, sent)
             aftermath = {
                 "_waits_for": proposal.waits_for,
                 "expansions": self.expansions + spent,
                 "violations": self.violations + found if found else self.violations,
                 "_idle_ticks": self._idle_ticks + 1 if is_idle else 0,
                 "_stalled_ticks": self._stalled_ticks + int(allowance.slice() > 0) if is_idle else 0,
-                "_news": self._see(after, sent),
+                "_news": news,
+                "_arrived_at": tick if news.has_arrivals else self._arrived_at,
             }
             journal.decide(self._make, before, after, sent, aftermath, record)
             journal.settle()
@@ -372,8 +361,10 @@ class World(Rewindable):
         """
         with self._calls, self._calls.journal as journal:
             allowance = Budget(expansions=budget, milliseconds=budget_ms)
+            if self._chooser is not None and self.planner is self._chooser:
+                self._consult(self._chooser, allowance)         # there is a planner to think
             self._liaison.rejoin()
-            self._liaison.tell(self.planner.think, allowance)
+            self._liaison.ask(self.planner.think, allowance)
             if allowance.spent:
                 journal.keep_attribute(self, "expansions")
                 self.expansions += allowance.spent
@@ -484,7 +475,3 @@ class World(Rewindable):
             waits = waits_of(self.planner, self.state, self._roster, self._waits_for, codes == WAIT)
             self._recorder.note_waits(tick, waits)
         self._recorder.note_tick(*record)
-
-    def _note(self, kind: str, agent: int | None = None, **data: Any) -> None:
-        self._calls.journal.on_failure(self._recorder.rewind, *self._recorder.mark())
-        self._recorder.note(Event(self.ticks, kind, None if agent is None else self._handle(agent), data))

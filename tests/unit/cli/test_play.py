@@ -13,6 +13,7 @@ import urllib.request
 import pytest
 from typer.testing import CliRunner
 
+import wend.play
 from wend.cli import app
 from wend.errors import ParameterError, ProblemError, UnknownNameError, WendError
 
@@ -31,6 +32,7 @@ def needs_server() -> None:
 def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     monkeypatch.delitem(sys.modules, "wend.play.server", raising=False)
+    monkeypatch.delattr(wend.play, "server", raising=False)
     error = refused()
     assert isinstance(error, ParameterError)
     assert "pip install 'wend[viewer]'" in str(error)

@@ -113,6 +113,79 @@ def test_a_choice_in_words_and_as_json(wend, model) -> None:
     assert all(reason in said.out for reason in told.json["reasons"])
 
 
+def test_without_a_selector_it_is_what_auto_begins_with(wend) -> None:
+    told = wend("select", "open:width=60,height=60", "--agents", "20", "--budget", "500", "--json").json
+    assert told["algorithm"] == "weave"
+    said = wend("select", "open:width=60,height=60", "--agents", "20", "--budget", "500")
+    assert said.code == 0
+    assert said.out == f"run weave\nbecause:\n  {told['reasons'][0]}\n"
+    assert "20 agents on 3,600 cells with 500 expansions per tick" in said.out
+    solved = wend("solve", "open:width=60,height=60", "--agents", "20", "--budget", "500", "--json").json
+    assert (solved["algorithm"], solved["reasons"]) == ("auto", [f"tick 0: weave, because {told['reasons'][0]}"])
+
+
+def test_a_dense_problem_with_time_is_planned_at_once(wend) -> None:
+    words = ["open:width=12,height=12", "--agents", "30"]
+    assert wend("select", *words, "--json").json["algorithm"] == "lacam"
+    solved = wend("solve", *words)
+    assert solved.code == 0
+    assert "tick 0: lacam, because 30 agents on 144 cells with no budget: there is time" in solved.err
+    assert "weave" in wend("solve", *words, "--no-offline").err
+
+
+def test_a_selector_knows_no_budget(wend, model) -> None:
+    assert "--budget is for `auto`" in wend("select", "open:", "--budget", "5", "--model", model).err
+    assert wend("select", "open:", "--budget", "0").code == 2
+
+
+def test_a_damaged_model_of_auto_is_a_warning_and_the_run_goes_on(wend, tmp_path) -> None:
+    (tmp_path / "m.json").write_text("{")
+    solved = wend("solve", "open:width=12,height=12", "--agents", "3", "--model", tmp_path / "m.json")
+    assert solved.code == 0
+    assert solved.err.count("auto goes by its rule, as its model cannot be used") == 1
+
+
+AUTO = """
+title = "A test"
+job = "wend.experiments.papers.selection:portfolio"
+metrics = ["completion_ticks"]
+[limits]
+max_ticks = 60
+[views.none]
+title = "no budget"
+[views.b50]
+title = "50 per tick"
+budget = 50
+[scales.quick]
+maps = ["random:width=20,height=20,seed={0..1}"]
+agents = [12]
+instances = 2
+[[algorithms]]
+name = "weave"
+[[algorithms]]
+name = "surge"
+"""
+
+
+def test_runs_become_a_model_of_auto(wend, tmp_path) -> None:
+    (tmp_path / "experiments" / "t").mkdir(parents=True)
+    (tmp_path / "experiments" / "t" / "auto.toml").write_text(AUTO)
+    assert wend("bench", "t/auto", "--allow-code").code == 0
+    trained = wend("train", "auto", "results/t/auto", "--json").json
+    assert trained["about"]["problems"] == 8
+    assert sum(map(sum, trained["problems"])) == 8
+    assert (sum(trained["problems"][0]), sum(trained["problems"][1])) == (4, 4)
+    crowding = next(k for k, count in enumerate(trained["problems"][0]) if count)
+    assert min(trained["ticks"][name][0][crowding] for name in ("weave", "surge")) >= 1
+    assert "no budget" in wend("train", "auto", "results/t/auto", "--out", "other.json").out
+    told = wend("solve", "random:width=20,height=20,seed=5", "--agents", "12", "--model", "auto.json", "--json").json
+    assert "in 4 problems like this" in told["reasons"][0]
+    slow = AUTO.replace('name = "surge"', 'name = "lra"')
+    (tmp_path / "experiments" / "t" / "other.toml").write_text(slow)
+    assert wend("bench", "t/other", "--allow-code").code == 0
+    assert "of no problem the runs of weave and surge are there" in wend("train", "auto", "results/t/other").err
+
+
 @pytest.mark.parametrize("damage", ["missing", "cut", "foreign", "folder"])
 def test_a_file_that_is_no_selector_is_named(wend, model, damage, tmp_path) -> None:
     path = tmp_path / "m.npz"

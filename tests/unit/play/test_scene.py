@@ -13,7 +13,7 @@ from wend.maps.grid import Grid
 from wend.play.catalogue import GIVEN, Catalogue, Recipe, settable
 from wend.play.frames import UNIT
 from wend.play.messages import PlayLimits
-from wend.play.scene import LiveScene, Picture
+from wend.play.scene import LivePicture, LiveScene
 
 pytestmark = pytest.mark.small
 
@@ -29,7 +29,7 @@ def make(**given: Any) -> LiveScene:
     return LiveScene(recipe, catalogue.grid(recipe), planners, LIMITS)
 
 
-def units(picture: Picture, pane: int = 0) -> np.ndarray:
+def units(picture: LivePicture, pane: int = 0) -> np.ndarray:
     return np.frombuffer(picture.full[pane].data, UNIT)
 
 
@@ -260,7 +260,7 @@ def test_the_given_map_has_a_name_and_no_path() -> None:
 
 def test_no_parameter_that_a_client_may_set_is_a_free_text() -> None:
     catalogue = Catalogue(LIMITS)
-    for algorithm in catalogue.algorithms():
+    for algorithm in catalogue.algorithms:
         assert {p["kind"] for p in algorithm["parameters"]} <= {"int", "float", "bool", "choice"}
     assert "alternates_folder" not in [p.name for p in settable("mapp")]
 

@@ -60,6 +60,8 @@ def start(client: LiveClient, **recipe: Any) -> None:
     client.wait(lambda: len(client.units) == len(client.last["scene"]["panes"]))
     client.send("pause")
     client.wait(lambda: client.last["state"]["name"] == "paused")
+    tick = client.ask("why", pane=0, agent=0)["tick"]           # the one that was under way is made by then
+    client.wait(lambda: set(client.tick.values()) == {tick})
 
 
 def step(client: LiveClient) -> None:

@@ -443,6 +443,7 @@ def test_everything_that_happened_is_listed_by_tick(run_script: RunScript, tmp_p
         Event(2, "group", None, {"agents": [0, 1], "target": [4, 0], "mode": "move"}),
         Event(2, "blocked", None, {"cells": [[x, 0] for x in range(5, 9)]}),
         Event(3, "followed", 0, {"other": None}),
+        Event(3, "planner", None, {"algorithm": "surge", "parameters": {"spread": 16}, "reason": "none arrived"}),
         Event(3, "dreamt", 1, {"of": {"sheep": 2}, "cells": []}),
     ]
     meta = {"violations": ["no tick at all", "tick 3: swap of agent 0 and 1 at (1, 0)"]}
@@ -453,6 +454,7 @@ def test_everything_that_happened_is_listed_by_tick(run_script: RunScript, tmp_p
         [2, "group", [0, 1], "2 agents, target (4, 0), mode move"],
         [2, "blocked", [], "4 cells"],
         [3, "followed, agent 0", [0], "other none"],
+        [3, "planner", [], "surge: none arrived"],
         [3, "dreamt, agent 1", [1], 'of {"sheep":2}, cells none'],
         [3, "violation", [0, 1], "swap of agent 0 and 1 at (1, 0)"],
         [None, "violation", [], "no tick at all"],

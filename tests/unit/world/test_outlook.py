@@ -46,6 +46,9 @@ def test_positions_goals_and_states_come_as_arrays() -> None:
     assert world.previous_positions()[there].tolist() == [[0, 0], [4, 0], [6, 0], [8, 0], [19, 0]]
     assert world.states().tolist() == ["moving", "absent", "moving", "moving", "moving", "moving"]
     assert set(world.states().tolist()) <= set(STATES)
+    assert [STATES[code] for code in world.state_codes()] == world.states().tolist()
+    world.follow(units[0], units[2])
+    assert world.followed().tolist() == [units[2], -1, -1, -1, -1, -1]
     world.positions()[:] = 7                    # a copy: the world does not mind
     assert world.position(units[0]) != (7, 7)
     empty = World(OPEN, "lra")

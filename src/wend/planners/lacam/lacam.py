@@ -136,6 +136,7 @@ class Lacam(Planner):
             "sum_of_loss": found.loss,
             "optimal": int(found.is_proven and found.moves_left == 0),
             "unsolvable": int(found.is_proven and found.moves_left > 0),
+            "moves_left": found.moves_left,
             "repaths": self._plans_made - 1,
         }
 

@@ -24,6 +24,7 @@ function fieldName([name, value]) {
 /** What an event says beside its tick, kind and agent; what goes without saying is left out. */
 function eventText(event) {
   const { tick, kind, agent, ...fields } = event;
+  if (kind === "planner") return `${fields.algorithm}: ${fields.reason}`;
   if (String(fields.asked) === String(fields.goal)) delete fields.asked;
   if (kind === "added" && fields.controlled === true) delete fields.controlled;
   if (kind === "added" && fields.pinned === false) delete fields.pinned;

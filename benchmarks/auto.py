@@ -1,0 +1,51 @@
+"""`auto`: how long it takes to decide, and what it adds to the slowest tick of the planner that it chose."""
+
+from __future__ import annotations
+
+import statistics
+import time
+
+from benchmarks.maps import large_map
+from benchmarks.measure import Row, best_seconds
+from wend import World, warm_up
+from wend.planners.auto.auto import Auto, regime_of
+from wend.planners.base import Budget
+from wend.problems.problem import Problem
+from wend.problems.scenarios import make_problem
+
+AGENTS, BUDGET = 1000, 8000
+TICKS = 60
+ROUNDS = 5
+
+
+def run() -> list[Row]:
+    """A choice from a problem with 1,000 agents, the handover, and the slowest of the first ticks with and without."""
+    name, grid = large_map()
+    problem = make_problem("random", grid, agents=AGENTS, seed=1)
+    chosen = Auto().first(regime_of(grid, AGENTS, Budget(expansions=BUDGET))).algorithm
+    warm_up("auto")
+
+    def decide() -> object:
+        return Auto().first(regime_of(grid, AGENTS, Budget(expansions=BUDGET)))
+
+    world = World.from_problem(problem, chosen, record=False)
+    seconds = best_seconds({"decide": decide, "hand over": lambda: world.change_planner(chosen)})
+    slowest = {planner: [_slowest_tick(problem, planner) for _ in range(ROUNDS)] for planner in (chosen, "auto")}
+    best = {planner: min(found) for planner, found in slowest.items()}
+    typical = {planner: statistics.median(found) for planner, found in slowest.items()}
+    return [
+        Row("auto: decide", "ms", 1000 * seconds["decide"], where=name, at_most=20.0),
+        Row("auto: hand over", "ms", 1000 * seconds["hand over"], where=name, at_most=20.0),
+        Row("auto: slowest tick, best round", "ms", best["auto"], chosen, best[chosen], where=name, at_least=0.95),
+        Row("auto: slowest tick, median round", "ms", typical["auto"], chosen, typical[chosen], where=name),
+    ]
+
+
+def _slowest_tick(problem: Problem, planner: str) -> float:
+    """Milliseconds of the slowest of the first ticks."""
+    world, slowest = World.from_problem(problem, planner, record=False), 0.0
+    for _ in range(TICKS):
+        began = time.perf_counter()
+        world.tick(budget=BUDGET)
+        slowest = max(slowest, time.perf_counter() - began)
+    return 1000 * slowest
