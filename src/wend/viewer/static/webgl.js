@@ -12,7 +12,14 @@ const SMALLEST_GRID = 10; // pixels per cell from which on lines between the cel
 export function createGlPainter(canvas, acceptsSoftware) {
   const wishes = { antialias: false, depth: false, failIfMajorPerformanceCaveat: !acceptsSoftware };
   const gl = canvas.getContext("webgl2", wishes);
-  return gl === null || gl.isContextLost() ? null : new GlPainter(canvas, gl);
+  if (gl === null || gl.isContextLost() || (!acceptsSoftware && isSoftware(gl))) return null;
+  return new GlPainter(canvas, gl);
+}
+
+/** Browsers do not always call software a caveat, but it has a name. */
+function isSoftware(gl) {
+  const named = gl.getExtension("WEBGL_debug_renderer_info");
+  return /swiftshader|llvmpipe|software/i.test(gl.getParameter(named ? named.UNMASKED_RENDERER_WEBGL : gl.RENDERER));
 }
 
 class GlPainter {
