@@ -60,7 +60,7 @@ def test_play_pause_step_and_speed(sandbox: Sandbox) -> None:
 
 
 def test_units_are_painted_where_they_are_also_when_the_graphics_context_is_lost(open_page: Any, address: str) -> None:
-    sandbox = Sandbox(open_page(address))
+    sandbox = Sandbox(open_page(f"{address}?painter=webgl"))        # also in software
     sandbox.begin(speed=80, **MEADOW)
     sandbox.rest()
     assert sandbox.get("wendPlay.panes[0].element.dataset.painter") == "webgl"
