@@ -17,7 +17,7 @@ _PORT = 8383
 
 def play(
     map: Annotated[str | None, typer.Argument(help="A .map file, a name, or a generator (arena:seed=3).")] = None,
-    algorithm: Annotated[str, typer.Option(help="Which one: see `wend algorithms`; or your module:Class.")] = "weave",
+    algorithm: Annotated[str, typer.Option(help="Which one: see `wend algorithms`; or your module:Class.")] = "auto",
     versus: Annotated[str | None, typer.Option(help="A second algorithm, side by side with the first.")] = None,
     agents: Annotated[int, typer.Option(help="How many units.")] = 200,
     problem: Annotated[str, typer.Option(help="Where they go: see `wend solve`; or empty.")] = "cross-sides",

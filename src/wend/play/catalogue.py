@@ -42,7 +42,7 @@ class Recipe:
     problem: str = "cross-sides"
     agents: int = 200
     seed: int = 0
-    algorithm: str = "weave"
+    algorithm: str = "auto"
     parameters: dict[str, Any] = field(default_factory=dict)
     versus: str | None = None
     versus_parameters: dict[str, Any] = field(default_factory=dict)

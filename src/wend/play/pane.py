@@ -41,6 +41,7 @@ class Pane:
     tick_ms: float = 0.0                            # of the last tick
     expansions: int = 0                             # of the last tick
     home_at: int | None = None                      # the tick after which all units were home
+    has_new_mover: bool = False                     # whether another planner took over in the last tick
     flags: NDArray[np.uint8] | None = None          # of the last look
 
     @property
@@ -48,11 +49,19 @@ class Pane:
         """What people call its algorithm."""
         return registry.find(self.algorithm).title
 
+    @property
+    def reason(self) -> str:
+        """Which planner its algorithm has chosen, and why; empty if it moves the units itself."""
+        is_itself = isinstance(self.world.planner, registry.find(self.algorithm).planner_class())
+        return "" if is_itself else self.world.reasons()[-1]
+
     def tick(self, budget: int | None) -> None:
         """Make one tick, and see what it cost."""
         world, before, began = self.world, self.world.expansions, time.perf_counter()
+        reasons = world.reasons()
         world.tick(budget=budget)
         self.tick_ms = (time.perf_counter() - began) * 1000
+        self.has_new_mover = world.reasons() != reasons
         self.expansions = world.expansions - before
         self.heat.note(world.grid.width, world.positions()[np.isin(world.state_codes(), _WAITS)])
         if not world.all_home():

@@ -122,6 +122,7 @@ class LiveScene:
                 "title": pane.title,
                 "parameters": pane.parameters,
                 "overlays": overlays_of(type(pane.world.planner)),
+                "reason": pane.reason,
             }
             for pane in self.panes
         ]
@@ -140,6 +141,8 @@ class LiveScene:
             pane.tick(self.budget)
             for event in pane.world.events():
                 self._events.append(self._told(number, event))
+        if any(pane.has_new_mover for pane in self.panes):
+            self._about = self._described()
 
     def is_at_rest(self) -> bool:
         """Whether ticks change nothing until somebody does something."""

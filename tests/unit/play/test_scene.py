@@ -268,3 +268,13 @@ def test_no_parameter_that_a_client_may_set_is_a_free_text() -> None:
 def test_a_group_is_sent_to_one_place() -> None:
     scene = make(problem="group")
     assert units(scene.picture())["group"].tolist() == [1] * 6
+
+
+def test_a_scene_tells_which_planner_moves_the_units_and_why() -> None:
+    scene = make(algorithm="auto", versus="lra")
+    scene.tick()
+    chosen = scene.picture().about
+    assert chosen["panes"][1]["reason"] == ""
+    assert chosen["panes"][0]["reason"].startswith("tick 0: weave, because ")
+    scene.tick()
+    assert scene.picture().about is chosen

@@ -22,11 +22,12 @@ export class Heads {
   }
 
   /** Make the head of a pane anew. */
-  build(pane, { algorithm, parameters }) {
+  build(pane, { algorithm, parameters, reason }) {
     const { algorithms } = this.play.offered;
     const choice = selectOf(algorithms.map(({ name, title }) => [name, title ?? name]), algorithm);
     choice.ariaLabel = `Algorithm of pane ${pane.number + 1}`;
     choice.className = "algorithm";
+    choice.title = reason; // which planner it has chosen, and why
     choice.addEventListener("change", () => {
       this.play.orders.send("algorithm", { pane: pane.number, name: choice.value, parameters: {} });
     });

@@ -30,6 +30,7 @@ import { Why } from "./why.js";
 const CLOSE_UP = 18; // pixels per cell when a single unit is looked at
 const CURVES_MS = 150; // between two drawings of the curves
 const MESSAGE_MS = 6000;
+const REASON_MS = 15000;
 const STATES_IN_WORDS = {
   building: "Building the scene …",
   resting: "All units are at rest. Give an order, or start another scene.",
@@ -134,6 +135,7 @@ class Play {
   /** Another scene, the same one with another algorithm, or the same one again after the link was lost. */
   show(scene) {
     const isSame = this.scene?.scene === scene.scene && (this.isResumed ?? true);
+    const before = isSame ? this.scene.panes.map(({ reason }) => reason) : [];
     this.isResumed = undefined;
     this.scene = scene;
     if (!isSame) this.beginScene(scene);
@@ -147,6 +149,9 @@ class Play {
     this.menu.show(scene);
     this.heat.offer(scene.panes.map(({ overlays }) => overlays));
     this.setState(scene.state, scene.ticks_per_second);
+    for (const { title, reason } of scene.panes.filter(({ reason }, number) => before[number] && reason !== before[number])) {
+      this.say(`${title}, ${reason}`, REASON_MS);
+    }
   }
 
   beginScene({ width, height, panes }) {
