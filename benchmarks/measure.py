@@ -23,8 +23,8 @@ class Row:
 
     @property
     def ratio(self) -> float | None:
-        """How many times faster than the baseline we are."""
-        return None if self.theirs is None else self.theirs / self.ours
+        """How many times faster than the baseline we are; None without a baseline, and where ours is nothing at all."""
+        return None if self.theirs is None or self.ours == 0 else self.theirs / self.ours
 
     @property
     def target(self) -> str:

@@ -10,6 +10,7 @@ import pytest
 from tests.browser.fingers import Fingers
 from tests.browser.sandbox import GONE, HOME, MOVING, STUCK, WAITING, Sandbox, serving
 from wend.play.catalogue import Recipe
+from wend.world.warming import warm_up
 
 JAM = Recipe("counterflow:width=1,length=8,room=6", "swap-sides", 12, 0, "lra")     # LRA* gets nobody through
 MEADOW = {"map": "open:width=24,height=14", "problem": "random", "agents": 6, "seed": 1, "algorithm": "lra"}
@@ -19,7 +20,9 @@ PLAIN = "?painter=plain"        # as where there is no WebGL2: quicker without a
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    """Where a server plays the jam."""
+    """Where a server plays the jam. What its planners need is compiled before anything is waited for."""
+    for algorithm in ("lra", "pibt", "whca"):
+        warm_up(algorithm)
     with serving(JAM) as found:
         yield found
 
@@ -57,7 +60,7 @@ def test_play_pause_step_and_speed(sandbox: Sandbox) -> None:
 
 
 def test_units_are_painted_where_they_are_also_when_the_graphics_context_is_lost(open_page: Any, address: str) -> None:
-    sandbox = Sandbox(open_page(address))
+    sandbox = Sandbox(open_page(f"{address}?painter=webgl"))        # also in software
     sandbox.begin(speed=80, **MEADOW)
     sandbox.rest()
     assert sandbox.get("wendPlay.panes[0].element.dataset.painter") == "webgl"

@@ -30,6 +30,7 @@ from wend.interchange.formats import WRITERS, read_plan, write_plan
 from wend.interchange.plan import check_plan
 from wend.maps import data as data_folder
 from wend.maps.movingai import parse_map, parse_scen
+from wend.planners.auto import model
 from wend.selection.evaluation import Portfolio
 from wend.selection.features import FEATURES
 from wend.selection.lessons import read_answers
@@ -406,6 +407,20 @@ class SelectorFiles:
         Selector.load(self.path).choose_by(self.features)
 
 
+class AutoFiles:
+    """Models of auto, and what it chooses."""
+
+    def __init__(self, folder: Path) -> None:
+        self.whole = model.SHIPPED.read_bytes()
+        self.path = folder / "fuzz.json"
+
+    def mutated(self, rng: np.random.Generator) -> bytes:
+        return mutate(self.whole, [self.whole], rng)
+
+    def read(self) -> None:
+        model.Model.load(self.path)
+
+
 class AnswerFiles:
     """What networks have answered."""
 
@@ -441,7 +456,7 @@ class SnapshotFiles:
 
 READERS = {
     TraceFiles: 0.4, PlanFiles: 0.2, ForeignFiles: 0.05, SpecFiles: 0.05, ResultFiles: 0.02, DataZips: 0.08,
-    JsonFiles: 0.1, SelectorFiles: 0.05, AnswerFiles: 0.05, SnapshotFiles: 0.1,
+    JsonFiles: 0.1, SelectorFiles: 0.03, AutoFiles: 0.02, AnswerFiles: 0.05, SnapshotFiles: 0.1,
 }  # fmt: skip
 
 

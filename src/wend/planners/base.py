@@ -324,7 +324,7 @@ class Planner(ABC):
         return None
 
     def first_mover(self, grid: Grid, agents: int, budget: Budget) -> Planner:
-        """A planner like the one that will plan the first tick with so many agents."""
+        """A planner like the one that will plan the first tick with so many agents; with none, the likeliest one."""
         return dataclasses.replace(self)
 
     def counters(self) -> dict[str, int]:

@@ -47,16 +47,25 @@ class Handovers(Rewindable):
         situation = Situation(present, self.home_count(), quiet_ticks)
         if named := chooser.successor(situation, self._handovers, self.planner, budget):
             successor = registry.create(named.algorithm, **named.parameters)
-            self._hand_over(successor, Handover(self.ticks, named.algorithm, named.reason, present, budget.size))
+            handover = Handover(self.ticks, named.algorithm, named.reason, present, budget.size)
+            if successor == self.planner:       # it is at work already, as one that was likely to be chosen
+                self._write_down(handover)
+            else:
+                self._hand_over(successor, handover)
 
     def _hand_over(self, successor: Planner, handover: Handover) -> None:
         """Let another planner move the agents from now on, and write it down."""
         journal = self._calls.journal
         self._liaison.hand_over(successor)
-        for name in ("planner", "_stalled_ticks", "_handovers"):
+        for name in ("planner", "_stalled_ticks"):
             journal.keep_attribute(self, name)
-        self.planner, self._stalled_ticks, self._handovers = successor, 0, [*self._handovers, handover]
-        parameters = asdict(successor)
+        self.planner, self._stalled_ticks = successor, 0
+        self._write_down(handover)
+
+    def _write_down(self, handover: Handover) -> None:
+        self._calls.journal.keep_attribute(self, "_handovers")
+        self._handovers = [*self._handovers, handover]
+        parameters = asdict(self.planner)
         self._note("planner", algorithm=handover.algorithm, parameters=parameters, reason=handover.reason)
 
     def _note(self, kind: str, agent: int | None = None, **data: Any) -> None:

@@ -109,7 +109,7 @@ class Recorder:
         self._hash = hash_after
         if self.has_trace:
             known = self._ticks[-1].handles if self._ticks else _NO_HANDLES
-            handles = known if np.array_equal(known, handles) else handles.copy()
+            handles = known if known.tobytes() == handles.tobytes() else handles.copy()
             self._ticks[tick - 1 :] = [Tick(codes, handles, plan_ms, expansions)]
 
     def note_waits(self, tick: int, waits: dict[int, Wait]) -> None:

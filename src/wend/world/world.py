@@ -85,7 +85,9 @@ class World(Handovers):
         require_memory(grid.width, grid.height, source="World", in_world=True)
         self._grid = grid.copy()
         self.grid = GridView(self._grid)                        # the map as it is now; `block` and `unblock` edit it
-        self.planner = registry.create(planner) if isinstance(planner, str) else planner
+        given = registry.create(planner) if isinstance(planner, str) else planner
+        self._chooser = given if given.portfolio() else None
+        self.planner = given.first_mover(grid, 0, Budget()) if given.portfolio() else given     # until it is chosen
         self.violations: list[Violation] = []
         self.expansions = 0                                     # nodes that the planner expanded so far
         self._on_violation = on_violation
@@ -100,16 +102,17 @@ class World(Handovers):
         self._news = NO_NEWS                                    # of the last tick
         self._listeners = Listeners()
         self._recorder = Recorder(self._grid, keeps_trace=keeps_trace, keeps_reasons=keeps_reasons)
-        self._identity = identity(self.planner, self.seed, self._recorder.map_digest)   # what snapshots of it belong to
+        self._identity = identity(given, self.seed, self._recorder.map_digest)   # what snapshots of it belong to
         self._referee = Referee(self.grid)
         occupant = np.full(self.grid.size, NO_AGENT, dtype=np.int32)
         self.state = State(self.grid, self._agent_rows, occupant)
         journal = self._calls.journal
         self._handovers = [Handover(0, name_of_given(planner), "the world was set up with it")]
-        self._chooser = self.planner if self.planner.portfolio() else None
         self._arrived_at = 0                                    # the tick in which an agent last arrived
         self._liaison = Liaison(self.planner, self.state, self.seed, journal)
         self._dispatch = Dispatch(self.state, self._roster, self._liaison, self._note, journal)
+        if self._chooser is not None:
+            self._chooser.bind(self.state, self.seed)
 
     @classmethod
     def from_problem(cls, problem: Problem, planner: Planner | str = registry.AUTO, **options: Any) -> World:

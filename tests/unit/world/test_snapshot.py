@@ -45,8 +45,8 @@ def play(world: World, seed: int, ticks: int, budget: int | None) -> list[Any]:
 
     for tick in range(ticks):
         cells, controlled = world.state.agents.cell, world.state.agents.controlled
-        theirs = [int(agent) for agent in np.flatnonzero((cells >= 0) & controlled)]
-        mine = [int(agent) for agent in np.flatnonzero((cells >= 0) & ~controlled)]
+        theirs = world._roster.handles[(cells >= 0) & controlled].tolist()
+        mine = world._roster.handles[(cells >= 0) & ~controlled].tolist()
         if len(theirs) < 30:
             world.add(vacant(), vacant())
         if len(mine) < 2:

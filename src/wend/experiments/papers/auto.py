@@ -46,7 +46,7 @@ def train_auto(folder: Path, scale: str | None = None) -> Model:
             sums[name][place] += ticks[problem][name] / min(ticks[problem].values())
     means = {name: np.round(sums[name] / np.maximum(counts, 1), 4).tolist() for name in PORTFOLIO}
     maps = sorted({str(problem[0]) for problem in known})
-    return Model(means, counts.tolist(), {"problems": len(known), "maps": maps, "experiment": spec.name})
+    return Model(means, counts.tolist(), {"problems": len(known), "maps": maps})
 
 
 def _regime(job: Job) -> Regime:

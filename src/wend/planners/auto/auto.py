@@ -63,7 +63,7 @@ class Auto(Planner):
     def successor(
         self, situation: Situation, made: Sequence[Handover], mover: Planner, budget: Budget
     ) -> Successor | None:
-        if mover is self:
+        if made[-1].algorithm not in self.portfolio():
             return self.first(regime_of(self.state.grid, situation.agents, budget))
         now = made[-1]
         if now.algorithm == OFFLINE:

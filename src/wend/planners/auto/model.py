@@ -32,7 +32,7 @@ LOADS = (0.0, 300.0, 3_000.0, 30_000.0)     # lower ends of the classes, after t
 CROWDINGS = (0.0, 0.03, 0.1)                # lower ends of the classes
 FEWEST = 4                  # problems of a class that the table must know to be believed
 
-_SHIPPED = Path(__file__).with_name("model.json")
+SHIPPED = Path(__file__).with_name("model.json")
 _LIMIT_BYTES = 2**20
 _log = logging.getLogger("wend.auto")
 
@@ -118,7 +118,7 @@ def _is_table(value: Any, kinds: tuple[type, ...]) -> bool:
 
 def choose(regime: Regime, path: str = "") -> Advice:
     """The planner for a regime, by the model in this file, or the one that Wend comes with."""
-    model = _known(path or str(_SHIPPED))
+    model = _known(path or str(SHIPPED))
     load, crowding = regime.place()
     problems = 0 if model is None else model.problems[load][crowding]
     if model is None or problems < FEWEST:

@@ -38,9 +38,10 @@ export class Pane {
       event.preventDefault(); // so that it comes back
       this.choosePainter(null);
     });
-    this.ground.addEventListener("webglcontextrestored", () => this.choosePainter(createGlPainter(this.ground)));
-    const plain = new URLSearchParams(location.search).get("painter") === "plain";
-    this.choosePainter(plain ? null : createGlPainter(this.ground));
+    const asked = new URLSearchParams(location.search).get("painter"); // "plain", "webgl", or what is better
+    const create = () => (asked === "plain" ? null : createGlPainter(this.ground, asked === "webgl"));
+    this.ground.addEventListener("webglcontextrestored", () => this.choosePainter(create()));
+    this.choosePainter(create());
     this.resize();
   }
 

@@ -205,7 +205,7 @@ class Play {
   }
 
   judge(sentence) {
-    byId("verdict").textContent = sentence;
+    byId("verdict").textContent = byId("verdict").title = sentence;
   }
 
   /** Take a frame. One that does not fit to what is known is answered with a wish for a full one. */

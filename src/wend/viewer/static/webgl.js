@@ -7,10 +7,19 @@ import { FLAGS_AT, RECORD_BYTES } from "./units.js";
 
 const SMALLEST_GRID = 10; // pixels per cell from which on lines between the cells help
 
-/** A painter for a canvas, or null where the browser has no WebGL2 (any more). */
-export function createGlPainter(canvas) {
-  const gl = canvas.getContext("webgl2", { alpha: true, antialias: false, depth: false, premultipliedAlpha: true });
-  return gl === null || gl.isContextLost() ? null : new GlPainter(canvas, gl);
+/** A painter for a canvas; null where the browser has no WebGL2 (any more), or only in software, which is slower than a
+ * plain canvas. `acceptsSoftware` takes that too. */
+export function createGlPainter(canvas, acceptsSoftware) {
+  const wishes = { antialias: false, depth: false, failIfMajorPerformanceCaveat: !acceptsSoftware };
+  const gl = canvas.getContext("webgl2", wishes);
+  if (gl === null || gl.isContextLost() || (!acceptsSoftware && isSoftware(gl))) return null;
+  return new GlPainter(canvas, gl);
+}
+
+/** Browsers do not always call software a caveat, but it has a name. */
+function isSoftware(gl) {
+  const named = gl.getExtension("WEBGL_debug_renderer_info");
+  return /swiftshader|llvmpipe|software/i.test(gl.getParameter(named ? named.UNMASKED_RENDERER_WEBGL : gl.RENDERER));
 }
 
 class GlPainter {

@@ -53,7 +53,8 @@ def planners_of(world: World) -> list[tuple[int, str]]:
 def test_it_is_what_wend_takes_where_none_is_named() -> None:
     problem = Problem.from_points(Grid.from_text("....."), [(0, 0)], [(4, 0)])
     for world in (World(Grid.from_text(".....")), World.from_problem(problem)):
-        assert isinstance(world.planner, Auto)
+        assert world._chooser == Auto()
+        assert isinstance(world.planner, Windowed)          # until it has chosen
     run = solve(problem)
     assert run.stopped_by == "done"
     assert run.trace.meta["parameters"]["offline"]
@@ -86,13 +87,13 @@ def in_crowds(folder: Path) -> Planner:
     return Auto(model=str(path))
 
 
-def test_it_chooses_before_it_thinks_and_again_for_the_budget_of_the_tick(tmp_path: Path) -> None:
+def test_the_likeliest_one_thinks_until_the_first_tick_says_the_budget(tmp_path: Path) -> None:
     world = World(Grid.from_text(ROOM), in_crowds(tmp_path))
     world.add((0, 0), goal=(5, 5))
     world.add((0, 1), goal=(5, 4))
     assert world.think() > 0
     world.tick(budget=200)
-    assert [name for _, name in planners_of(world)] == ["weave", "surge"]
+    assert planners_of(world) == [(0, "surge")]
 
 
 def test_from_then_on_the_world_does_what_it_does_with_the_chosen_one() -> None:
@@ -148,7 +149,8 @@ def asked(situation: Situation, *names: str, tick: int = 100) -> Successor | Non
     world = World(Grid.from_text("....."), Auto())
     world.state.tick = tick
     made = [Handover(0, "auto", ""), *(Handover(0, name, "", situation.agents, 500) for name in names)]
-    chooser = world.planner
+    chooser = world._chooser
+    assert chooser is not None
     return chooser.successor(situation, made, create("weave"), Budget(expansions=500))
 
 

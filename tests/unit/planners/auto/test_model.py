@@ -68,7 +68,7 @@ def test_a_class_of_few_problems_is_left_to_the_rule(tmp_path: Path) -> None:
 
 
 def test_the_model_that_wend_comes_with_is_one_for_this_wend() -> None:
-    shipped = Model.load(model._SHIPPED)
+    shipped = Model.load(model.SHIPPED)
     assert shipped.about["problems"] == sum(map(sum, shipped.problems))
 
 
