@@ -211,8 +211,9 @@ class Controller:
                 return True
             if self._deeds:
                 return False
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._wake.wait(), self._due - now() if is_ticking else None)
+            with contextlib.suppress(TimeoutError):     # not `wait_for`, which may swallow that it is cancelled
+                async with asyncio.timeout(self._due - now() if is_ticking else None):
+                    await self._wake.wait()
 
     # --- building --------------------------------------------------------------------------------------------------
 

@@ -130,8 +130,9 @@ class Feed:
             while True:
                 self._wake.clear()
                 due = await self._send_news()
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._wake.wait(), due)
+                with contextlib.suppress(TimeoutError):     # not `wait_for`, which may swallow that it is cancelled
+                    async with asyncio.timeout(due):
+                        await self._wake.wait()
         finally:
             unsubscribe()
 

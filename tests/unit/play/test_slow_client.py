@@ -21,7 +21,7 @@ from wend.play.frames import FULL
 from wend.play.messages import PlayLimits
 from wend.play.server import Address, serving
 
-SECONDS = float(os.environ.get("WEND_PLAY_SECONDS", "4"))
+SECONDS = float(os.environ.get("WEND_PLAY_SECONDS", "3"))
 BYTES_PER_SECOND = 50_000
 CROWD = Recipe(map="arena:width=128,height=96", problem="swap-sides", agents=1_000, algorithm="lra", budget=2_000)
 
@@ -86,7 +86,7 @@ def test_a_slow_client_holds_up_nobody_and_lags_by_a_few_frames() -> None:
         fast.wait(lambda: 0 in fast.tick)
         catch_up(fast)
         alone = watch(fast, SECONDS)
-        with slow_line(address) as line, LiveClient(address.socket_url, sock=line) as slow:
+        with slow_line(address) as line, LiveClient(address.socket_url, sock=line, close_timeout=0.2) as slow:
             slow.hello()
             slow.wait(lambda: slow.frames.get(FULL, 0) > limits.unacknowledged)     # what comes at first has come
             catch_up(fast)
