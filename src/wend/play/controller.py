@@ -53,7 +53,7 @@ TRANSITIONS: dict[tuple[str, str], str | None] = {
     **{(state, "failed"): BROKEN for state in (RUNNING, PAUSED, RESTING)},
 }
 
-_COMPILING = "compiling kernels, once for this version of Wend; 10 to 30 s for a first algorithm ..."
+_COMPILING = "Compiling kernels, once for this version of Wend: about half a minute for a first algorithm …"
 _MOST_LEFT = 2      # scenes that were left in the middle of a tick
 
 _log = logging.getLogger("wend.play")

@@ -220,4 +220,4 @@ def test_whoever_comes_while_kernels_are_compiled_is_told_so(monkeypatch: pytest
     monkeypatch.setattr(module, "_built", compile_and_build)
     asyncio.run(run())
     assert [len(early), len(late), len(too_late)] == [1, 1, 0]
-    assert late[0].startswith("compiling kernels")
+    assert late[0].startswith("Compiling kernels")

@@ -118,7 +118,7 @@ class Play {
       tick: () => this.tick(message),
       why: () => this.why.take(message),
       verdict: () => this.judge(message.sentence),
-      notice: () => this.say(message.text),
+      notice: () => this.announce(message.text),
       refused: () => this.say(`Refused: ${message.reason}`),
     };
     hear[message.type]?.();
@@ -195,12 +195,13 @@ class Play {
   }
 
   setState(name, speed) {
+    if (name !== "building") this.announced = "";
     this.state = name;
     document.body.dataset.state = name === "running" ? "playing" : name;
     byId("play").ariaLabel = name === "running" ? "Pause" : "Go on";
     if (speed !== undefined) this.orders.speed = speed;
     byId("speed").value = `${this.orders.speed}/s`;
-    this.say(STATES_IN_WORDS[name] ?? "", Infinity);
+    this.say(this.wordsOfState(), Infinity);
   }
 
   tick({ tick, panes }) {
@@ -228,10 +229,20 @@ class Play {
     if (frame.kind === FULL_FRAME && frame.pane === 0) this.selection.keep((unit) => pane.units.has(unit));
   }
 
+  /** What the server has to say; while a scene is built, it stays: that may take a while. */
+  announce(words) {
+    this.announced = words;
+    this.say(words);
+  }
+
+  wordsOfState() {
+    return (this.state === "building" && this.announced) || (STATES_IN_WORDS[this.state] ?? "");
+  }
+
   say(words, milliseconds = MESSAGE_MS) {
     byId("message").textContent = words;
     clearTimeout(this.silence);
-    if (milliseconds < Infinity) this.silence = setTimeout(() => this.say(STATES_IN_WORDS[this.state] ?? "", Infinity), milliseconds);
+    if (milliseconds < Infinity) this.silence = setTimeout(() => this.say(this.wordsOfState(), Infinity), milliseconds);
   }
 
   // --- what the reader does -------------------------------------------------------------------------------------
