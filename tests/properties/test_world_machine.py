@@ -370,7 +370,7 @@ class WorldMachine(RuleBasedStateMachine):
     @rule()
     def tick_in_another_thread(self) -> None:
         """A world may be handed on to another thread; one that calls in the middle of a tick is turned away."""
-        world, plan = self.world, self.world.planner.plan
+        world, planner, plan = self.world, self.world.planner, self.world.planner.plan
         refused: list[bool] = []
 
         def call() -> None:
@@ -384,12 +384,12 @@ class WorldMachine(RuleBasedStateMachine):
             run_in_a_thread(call)
             plan(*arguments)
 
-        world.planner.plan = plan_and_be_disturbed      # type: ignore[method-assign]
+        planner.plan = plan_and_be_disturbed      # type: ignore[method-assign]
         try:
             run_in_a_thread(world.tick)
         finally:
-            del world.planner.plan      # type: ignore[method-assign]
-        assert refused == [True, True]
+            del planner.plan      # type: ignore[method-assign]
+        assert refused == ([True, True] if world.planner is planner else [])    # another may have taken over
         self.announced.clear()
 
     @invariant()

@@ -75,7 +75,7 @@ def save_network(network: Network, algorithms: tuple[str, ...], about: dict[str,
 def load_selector(path: str | Path) -> Selector | NetworkSelector:
     """Read a selector of either kind; its name tells which: a network's ends in .onnx."""
     if not Path(path).exists():
-        raise FormatError(path, "no such file; `wend train selector` makes one")
+        raise FormatError(path, "there is no such file; `wend train selector` makes one")
     return NetworkSelector.load(path) if Path(path).suffix == ".onnx" else Selector.load(path)
 
 

@@ -94,4 +94,4 @@ def test_a_problem_is_a_picture_on_the_page_and_a_map_that_is_not_there_is_named
     assert drawn.startswith('<img width="340" height="340" alt="P" src="data:image/png;base64,iVBOR')
     assert draw_problem(Picture("P", "open:width=20,height=20", 10)) == drawn
     assert draw_problem(Picture("P", "open:width=20,height=20", 10, "swap-sides")) != drawn
-    assert "bgmaps/Nowhere" in draw_problem(Picture("P", "bgmaps/Nowhere", 10))
+    assert "nowhere.map" in draw_problem(Picture("P", "nowhere.map", 10))

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.unit.play.loops import run_to_its_end
 from wend.errors import ParameterError
 from wend.planners import registry
 from wend.planners.base import Budget, Planner, Proposal
@@ -74,7 +75,7 @@ def played(algorithm: str, play: Callable[[Controller], Awaitable[None]]) -> Non
         await controller.close()
 
     said.clear()
-    asyncio.run(run())
+    run_to_its_end(run())
 
 
 said: list[str] = []
@@ -218,6 +219,6 @@ def test_whoever_comes_while_kernels_are_compiled_is_told_so(monkeypatch: pytest
     late: list[str] = []
     too_late: list[str] = []
     monkeypatch.setattr(module, "_built", compile_and_build)
-    asyncio.run(run())
+    run_to_its_end(run())
     assert [len(early), len(late), len(too_late)] == [1, 1, 0]
     assert late[0].startswith("Compiling kernels")

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.unit.play.loops import run_to_its_end
 from wend.errors import ParameterError
 from wend.play.catalogue import Catalogue, Recipe
 from wend.play.controller import Controller
@@ -57,7 +58,7 @@ def fed(play: Callable[[Controller, Feed, Box], Awaitable[None]]) -> None:
         await play(controller, feed, box)
         running.cancel()
 
-    asyncio.run(run())
+    run_to_its_end(run())
 
 
 async def show(controller: Controller, scene: LiveScene, *, ticks: int = 0) -> None:
@@ -141,4 +142,4 @@ def test_nothing_is_sent_before_hello() -> None:
         assert (box.texts, box.frames) == ([], [])
         running.cancel()
 
-    asyncio.run(run())
+    run_to_its_end(run())

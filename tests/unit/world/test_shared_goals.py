@@ -29,8 +29,8 @@ def scattered(world: World, count: int, *, seed: int = 0, within: int | None = N
 
 def goals(world: World) -> list[tuple[int, int]]:
     """The goals of the planner's agents that are on the map."""
-    is_ours = (world.state.agents.cell >= 0) & world.state.agents.controlled
-    return [world.goal(agent) for agent in np.flatnonzero(is_ours).tolist()]
+    is_ours = world.controlled()
+    return [world.goal(agent) for agent in world.living().tolist() if is_ours[agent]]
 
 
 def moves_in(world: World, ticks: int) -> int:

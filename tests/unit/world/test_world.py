@@ -160,6 +160,8 @@ def test_what_an_agent_intends_is_told_in_places() -> None:
 
     world = World(CORRIDOR, Knows())
     a, b = world.add((0, 0), (2, 0)), world.add((4, 0))
+    assert world.intent(a).waits_for is None        # of agents that have come since the last tick nothing is known yet
+    world.tick()
     assert world.intent(a) == AgentIntent(((1, 0), (2, 0)), 1, "agent 1 is in the way")
     assert world.intent(b) == AgentIntent((), None, "")
     world.remove(b)
