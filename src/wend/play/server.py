@@ -239,7 +239,7 @@ def listen(host: str, port: int) -> sockets.socket:
         listening.listen(64)
     except (OSError, OverflowError) as error:
         listening.close()
-        why = getattr(error, "strerror", None) or str(error)
+        why = (getattr(error, "strerror", None) or str(error)).rstrip(".")
         hint = "Choose another --port; 0 takes any that is free"
         raise ParameterError(f"cannot listen at {host}, port {port}: {why}. {hint}") from None
     return listening
