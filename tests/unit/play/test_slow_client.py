@@ -99,16 +99,17 @@ def test_a_slow_client_holds_up_nobody_and_lags_by_a_few_frames() -> None:
                         lags.append(fast.tick[0] - slow.tick[0])
 
             thread = threading.Thread(target=watch_slowly, daemon=True)
+            before = sum(slow.frames.values())
             thread.start()
             beside = watch(fast, SECONDS)
             is_over.set()
             thread.join()
-            shown = sum(slow.frames.values())
+            shown = sum(slow.frames.values()) - before
         print(f"frames, ticks: alone {alone}, beside a slow one {beside}; slow: {shown} frames, {max(lags)} ticks late")
-        # No time is asserted, but that nobody waits: the fast one still sees nearly every tick, the slow one few.
-        assert beside[0] >= 0.7 * alone[0]
-        assert beside[1] >= 0.7 * alone[1]
-        assert shown < beside[0]
+        # No time is asserted, but that nobody waits: the fast one sees nearly every tick. Had the world waited for the
+        # slow one, it would have made about as many ticks as that one has frames.
+        assert beside[0] >= 0.7 * beside[1]
+        assert beside[1] >= 2 * shown
         # What is on its way are that many full frames and texts (test_feed.py counts them). A busy machine adds to it.
         on_its_way = (limits.unacknowledged + 1) * (8 * 1_000 + 8_000)
         assert max(lags) <= 20 * on_its_way / BYTES_PER_SECOND + 60
