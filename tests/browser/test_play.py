@@ -112,6 +112,9 @@ def test_walls_are_drawn_and_erased_units_added_and_removed(meadow: Sandbox) -> 
     meadow.drag((15, 2), (15, 11))
     wall = "[2, 5, 8, 11].every((y) => wendPlay.panes[0].cells[24 * y + 15] === %d)"
     meadow.until(wall % 1)
+    meadow.click(meadow.cell(0))
+    meadow.page.wait_for_timeout(300)           # the clock runs and rests meanwhile: what is said stays
+    assert meadow.text("#message") == "the cell stays free: a unit stands on it"
     meadow.page.click("[data-tool=erase]")
     meadow.drag((15, 2), (15, 11))
     meadow.until(wall % 0)
@@ -189,7 +192,7 @@ def test_the_heat_is_what_the_server_offers(sandbox: Sandbox) -> None:
 
 def test_the_same_algorithm_twice_can_be_told_apart(sandbox: Sandbox) -> None:
     sandbox.begin(map=JAM.map, problem=JAM.problem, agents=12, seed=0, algorithm="lra", versus="lra")
-    assert sandbox.get("wendPlay.panes.map(({ title }) => title)") == ["LRA* 1", "LRA* 2"]
+    assert sandbox.get("wendPlay.panes.map(({ title }) => title)") == ["LRA* A", "LRA* B"]
     sandbox.until("wendPlay.panes[0].units.tick > 5")
     sandbox.pause()
     sandbox.page.wait_for_timeout(300)          # until the curves are drawn

@@ -96,11 +96,11 @@ class LiveScene:
         return self.panes[0].world.ticks
 
     def titles(self) -> list[str]:
-        """What to call the algorithms of the panes; with numbers if it is the same in both."""
+        """What to call the algorithms of the panes; with letters if it is the same in both."""
         titles = [pane.title for pane in self.panes]
         if len(set(titles)) == len(titles):
             return titles
-        return [f"{title} {number}" for number, title in enumerate(titles, 1)]
+        return [f"{title} {letter}" for title, letter in zip(titles, "AB", strict=True)]
 
     def pane(self, number: int) -> Pane:
         """One of the panes."""
@@ -221,6 +221,8 @@ class LiveScene:
             self._ground = MapPicture(revision + 1, classes, edited)
             self._has_changed_units = True      # goals may have moved
         left = wanted.size - usable.size
+        if left and wanted.size == 1:
+            return "the cell stays free: a unit stands on it"
         return f"{left} of {wanted.size} cells stay free: units stand on them" if left else ""
 
     def add(self, cells: list[Point]) -> str:

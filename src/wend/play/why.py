@@ -110,6 +110,8 @@ def _sentence(world: World, found: Why, state: AgentState, intent: AgentIntent) 
     if world.ticks == 0:
         return f"{unit} has not moved yet: no tick was made. It is to go {_to(found.goal)}."
     here, ticks = _at(found.chain[0].cell), f"{state.waited_ticks} tick{'' if state.waited_ticks == 1 else 's'}"
+    if state.name == "yielding" and state.waited_ticks == 0:
+        return f"{unit} has made way for another, and goes back {_to(found.goal)}."
     if state.name == "yielding":
         back = f"to go back {_to(found.goal)}"
         return f"{unit} has made way for another, and has waited {ticks} {here} {back}: {_because(found)}."

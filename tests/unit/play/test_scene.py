@@ -188,8 +188,8 @@ def test_numbers_and_verdict() -> None:
 
 def test_the_same_algorithm_twice_is_told_apart() -> None:
     scene = make(versus="lra")
-    assert [pane["title"] for pane in scene.picture().about["panes"]] == ["LRA* 1", "LRA* 2"]
-    assert "LRA* 1" in scene.picture().verdict
+    assert [pane["title"] for pane in scene.picture().about["panes"]] == ["LRA* A", "LRA* B"]
+    assert "LRA* A" in scene.picture().verdict
 
 
 def test_another_algorithm_takes_over_in_one_pane() -> None:

@@ -126,10 +126,9 @@ def test_the_bytes_are_those_that_the_docs_describe(run_script: RunScript) -> No
     for name, data in by_hand.items():
         if name.endswith((".bin", ".txt")):
             assert written[name] == data, name
-        else:
-            assert [json.loads(line) for line in written[name].splitlines()] == [
-                json.loads(line) for line in data.splitlines()
-            ], name
+        else:       # the spaces in JSON are free
+            lines = [each.splitlines() if name.endswith("l") else [each] for each in (written[name], data)]
+            assert [json.loads(line) for line in lines[0]] == [json.loads(line) for line in lines[1]], name
     ours, theirs = read(run_script, trace.to_bytes(), zipped(by_hand))
     assert ours == theirs
     assert base64.b64decode(theirs["expansions"]) == by_hand["expansions.bin"]

@@ -118,7 +118,7 @@ export class Curves {
     return of.map((value, i) => ({
       at: (tick) => share(value(this.row(this.first + tick)[pane]), peak),
       colour: (colours) => (states ? colours.units[states[i]] : colours.curves[pane]),
-      dash: pane > 0 ? [4, 3] : [],
+      dash: pane > 0 ? [8, 6] : [],
       peaks: isCost,
     }));
   }

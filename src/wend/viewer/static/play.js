@@ -195,13 +195,14 @@ class Play {
   }
 
   setState(name, speed) {
+    const isUrgent = name === "building" || this.state === "building"; // else what is being said is said to its end
     if (name !== this.state) this.announced = "";
     this.state = name;
     document.body.dataset.state = name === "running" ? "playing" : name;
     byId("play").ariaLabel = name === "running" ? "Pause" : "Go on";
     if (speed !== undefined) this.orders.speed = speed;
     byId("speed").value = `${this.orders.speed}/s`;
-    this.say(this.wordsOfState(), Infinity);
+    if (isUrgent || this.silence === undefined) this.say(this.wordsOfState(), Infinity);
   }
 
   tick({ tick, panes }) {
@@ -243,6 +244,7 @@ class Play {
   say(words, milliseconds = MESSAGE_MS) {
     byId("message").textContent = words;
     clearTimeout(this.silence);
+    this.silence = undefined;
     if (milliseconds < Infinity) this.silence = setTimeout(() => this.say(this.wordsOfState(), Infinity), milliseconds);
   }
 

@@ -22,7 +22,7 @@ function costCurves({ planMs, expansions }) {
     const at = (tick) => (tick > 0 ? costShare(costs[tick - 1], peak) : NaN);
     return { colour, at, peaks: true, dash };
   };
-  const dashes = [4, 3]; // so that both are seen where they lie on one another
+  const dashes = [8, 6]; // so that both are seen where they lie on one another
   return [curve(expansions, (colours) => colours.expansions), curve(planMs, (colours) => colours.planning, dashes)];
 }
 
