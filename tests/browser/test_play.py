@@ -114,7 +114,7 @@ def test_walls_are_drawn_and_erased_units_added_and_removed(meadow: Sandbox) -> 
     meadow.until(wall % 1)
     meadow.click(meadow.cell(0))
     meadow.page.wait_for_timeout(300)           # the clock runs and rests meanwhile: what is said stays
-    assert meadow.text("#message") == "the cell stays free: a unit stands on it"
+    assert meadow.text("#message") == "The cell stays free: a unit stands on it"
     meadow.page.click("[data-tool=erase]")
     meadow.drag((15, 2), (15, 11))
     meadow.until(wall % 0)

@@ -21,6 +21,8 @@ from wend.world.world import World
 
 RunScript = Callable[[str, Any], Any]
 
+DOCS = Path(__file__).parents[3] / "docs" / "formats" / "trace.md"
+
 HARNESS = """
 import { readTrace } from "./trace.js";
 import { FileError } from "./archive.js";
@@ -102,8 +104,9 @@ def test_the_bytes_are_those_that_the_docs_describe(run_script: RunScript) -> No
         {"tick": 1, "kind": "added", "agent": 1, "at": [2, 1], "goal": [2, 1]},
     ]
     header = {
-        "format": "wend-trace", "version": "1.2", "ticks": 2, "agents": 2, "width": 3, "height": 2, "connectivity": 8,
-        "corner_cutting": False, "waits": 1, "meta": {"map": "r\u00e4ume", "limit": "inf"},
+        "format": "wend-trace", "version": DOCS.read_text().split("version ")[1].split()[0], "ticks": 2, "agents": 2,
+        "width": 3, "height": 2, "connectivity": 8, "corner_cutting": False, "waits": 1,
+        "meta": {"map": "r\u00e4ume", "limit": "inf"},
     }  # fmt: skip
     by_hand = {
         "header.json": json.dumps(header).encode(),

@@ -119,7 +119,7 @@ class Play {
       why: () => this.why.take(message),
       verdict: () => this.judge(message.sentence),
       notice: () => this.announce(message.text),
-      refused: () => this.say(`Refused: ${message.reason}`),
+      refused: () => message.of === "why" || this.say(`Refused: ${message.reason}`), // a unit has left meanwhile
     };
     hear[message.type]?.();
     this.schedule();
@@ -233,8 +233,8 @@ class Play {
 
   /** What the server has to say; while a scene is built, or there is none, it stays. */
   announce(words) {
-    this.announced = words;
-    this.say(words);
+    this.announced = words.charAt(0).toUpperCase() + words.slice(1);
+    this.say(this.announced);
   }
 
   wordsOfState() {

@@ -54,6 +54,7 @@ export class Why {
     const key = JSON.stringify([selection.size, this.unit, content, panes.length]);
     if (key === this.shown) return;
     this.shown = key;
+    byId("camera").disabled = selection.size > 1; // it follows one
     byId("card-title").textContent = selection.size === 1 ? `Unit ${this.unit}` : counted(selection.size, "unit");
     byId("card-body").replaceChildren(...content.map((part) => this.build(part)));
     byId("compare").hidden = selection.size > 1 || panes.length > 1;
