@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from benchmarks.measure import Row
+from wend.theme import stylesheet
+from wend.viewer.assets import join, static
 
 UNITS = (500, 2_000, 10_000)
 MAP = "open:width=256,height=256"
@@ -46,7 +48,8 @@ _RENDERER = """() => {
 
 
 def page_rows() -> list[Row]:
-    """Milliseconds per frame; nothing, and a line that says so, where there is no browser."""
+    """What the page weighs, and milliseconds per frame; those are left out, with a line, where there is no browser."""
+    weight = Row("the live page, all its files", "kB", _weight() / 1000, at_most=200)
     program = os.environ.get("WEND_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     try:
         from playwright.sync_api import sync_playwright
@@ -54,8 +57,8 @@ def page_rows() -> list[Row]:
         program = None
     if program is None:
         print("play: the page is not measured; that needs playwright and Chromium", file=sys.stderr)
-        return []
-    rows = []
+        return [weight]
+    rows = [weight]
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=program, args=list(FLAGS))
         for units in UNITS:
@@ -64,6 +67,12 @@ def page_rows() -> list[Row]:
                     rows += _rows(browser, address, painter, units)
         browser.close()
     return rows
+
+
+def _weight() -> int:
+    """Bytes of all files that a browser loads."""
+    styles = ("replay.css", "play.css")
+    return sum(len(text.encode()) for text in (static("play.html"), stylesheet(), join("play"), *map(static, styles)))
 
 
 @contextlib.contextmanager

@@ -112,6 +112,9 @@ def test_walls_are_drawn_and_erased_units_added_and_removed(meadow: Sandbox) -> 
     meadow.drag((15, 2), (15, 11))
     wall = "[2, 5, 8, 11].every((y) => wendPlay.panes[0].cells[24 * y + 15] === %d)"
     meadow.until(wall % 1)
+    meadow.click(meadow.cell(0))
+    meadow.page.wait_for_timeout(300)           # the clock runs and rests meanwhile: what is said stays
+    assert meadow.text("#message") == "The cell stays free: a unit stands on it"
     meadow.page.click("[data-tool=erase]")
     meadow.drag((15, 2), (15, 11))
     meadow.until(wall % 0)
@@ -185,6 +188,59 @@ def test_the_heat_is_what_the_server_offers(sandbox: Sandbox) -> None:
     sandbox.until("wendPlay.panes[0].heat?.some((value) => value > 0)")
     page.select_option("#heat", "")
     assert sandbox.get("wendPlay.panes[0].heat") is None
+
+
+def test_the_same_algorithm_twice_can_be_told_apart(sandbox: Sandbox) -> None:
+    sandbox.begin(map=JAM.map, problem=JAM.problem, agents=12, seed=0, algorithm="lra", versus="lra")
+    assert sandbox.get("wendPlay.panes.map(({ title }) => title)") == ["LRA* A", "LRA* B"]
+    sandbox.until("wendPlay.panes[0].units.tick > 5")
+    sandbox.pause()
+    sandbox.page.wait_for_timeout(300)          # until the curves are drawn
+    colours = sandbox.get("wendPlay.colours.curves.slice(0, 2)")
+    canvas = "#curves figure:nth-child(4) canvas"       # expansions: the same in both panes
+    shown = sandbox.page.evaluate(
+        """([selector, colours]) => {
+          const canvas = document.querySelector(selector);
+          const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+          const context = document.createElement("canvas").getContext("2d");
+          return colours.map((colour) => {
+            context.fillStyle = colour;
+            context.fillRect(0, 0, 1, 1);
+            const [red, green, blue] = context.getImageData(0, 0, 1, 1).data;
+            let pixels = 0;
+            for (let i = 0; i < data.length; i += 4) {
+              const far = Math.abs(data[i] - red) + Math.abs(data[i + 1] - green) + Math.abs(data[i + 2] - blue);
+              pixels += data[i + 3] > 100 && far < 40;
+            }
+            return pixels;
+          });
+        }""",
+        [canvas, colours],
+    )
+    assert min(shown) > 20
+
+
+def test_the_curves_forget_what_is_long_ago(meadow: Sandbox) -> None:
+    rows = meadow.get("""(() => {
+      const { curves } = wendPlay;
+      const { last } = curves;
+      const panes = curves.row(last);
+      for (let tick = last + 1; tick <= last + 50000; tick += 7) curves.add(tick, panes);
+      wendPlay.drawCurves();
+      return [curves.rows.length, curves.last - curves.first + 1, curves.shown === curves.last];
+    })()""")
+    assert rows[0] == rows[1] <= 20_001
+    assert rows[2]
+
+
+def test_escape_closes_a_panel_and_keeps_the_selection(meadow: Sandbox) -> None:
+    meadow.page.evaluate("wendPlay.selection.set([2])")
+    for key, panel in (("n", "#menu"), ("?", "#help")):
+        meadow.page.keyboard.press(key)
+        meadow.page.locator(panel).wait_for()
+        meadow.page.keyboard.press("Escape")
+        meadow.page.locator(panel).wait_for(state="hidden")
+    assert meadow.get("wendPlay.selection.list") == [2]
 
 
 def test_the_seed_is_another_scene(meadow: Sandbox) -> None:
@@ -293,6 +349,8 @@ def test_the_page_fits_a_phone_standing_and_lying(open_page: Any, address: str, 
     assert phone.get("document.documentElement.scrollWidth") <= width
     assert phone.get("document.documentElement.scrollHeight") <= height
     view = phone.get("(({ width, height }) => [width, height])(wendPlay.panes[0].above.getBoundingClientRect())")
+    phone.page.click(".pane-head button")
+    phone.page.locator("#parameters").wait_for()        # they can be set there, too
     assert view[0] >= width * 0.8
     assert view[1] >= height * 0.45
 

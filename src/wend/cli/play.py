@@ -34,7 +34,7 @@ def play(
         raise ParameterError(f"`wend play` needs {error.name}: pip install 'wend[viewer]'") from None
     from wend.maps.grid import Grid
     from wend.maps.sources import place_of_map
-    from wend.play.catalogue import GIVEN, Catalogue, Recipe
+    from wend.play.catalogue import GIVEN, Catalogue, Recipe, drawn
     from wend.play.messages import PlayLimits
     from wend.viewer.replay import has_browser
 
@@ -47,6 +47,7 @@ def play(
         algorithm=algorithm, versus=versus, budget=budget,
     )  # fmt: skip
     catalogue.check(recipe)
+    drawn(recipe, catalogue.grid(recipe))       # what cannot be drawn is said here, and not on the page
     address = server.Address.of(host, port)
     listening = server.listen(address.host, address.port)
     address = dataclasses.replace(address, port=listening.getsockname()[1])

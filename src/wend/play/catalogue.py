@@ -22,6 +22,7 @@ from wend.planners import registry
 from wend.planners.base import Overlay, Parameter, Planner
 from wend.play import heat
 from wend.play.messages import PlayLimits
+from wend.problems.problem import Problem
 from wend.problems.scenarios import PROBLEMS, Group, make_group, make_problem
 from wend.world.world import World
 
@@ -160,20 +161,26 @@ def overlays_of(planner: type[Planner]) -> list[dict[str, Any]]:
     return [{"name": name, "about": about.shows, "of_agent": about.of_agent} for name, about in found.items()]
 
 
-def set_up(recipe: Recipe, grid: Grid, planner: Planner) -> World:
-    """A world in which the units of a recipe stand on their starts and have their orders. It keeps no trace."""
-    world = World(grid, planner, seed=recipe.seed, on_violation="record", record=False)
+def drawn(recipe: Recipe, grid: Grid) -> Problem | Group | None:
+    """Where the units of a recipe stand and go; None if there are no units."""
     if recipe.problem == EMPTY:
-        return world
+        return None
     if recipe.agents == 0:
         raise ProblemError("0 units: take the problem `empty`")
     if recipe.problem == GROUP:
-        group: Group = make_group(grid, agents=recipe.agents, seed=recipe.seed, chain="compact")
-        world.order_group([world.add(start) for start in group.starts], group.target)
-        return world
-    problem = make_problem(recipe.problem, grid, agents=recipe.agents, seed=recipe.seed)
-    for start, goal in zip(problem.start_points(), problem.goal_points(), strict=True):
-        world.add(start, goal)
+        return make_group(grid, agents=recipe.agents, seed=recipe.seed, chain="compact")
+    return make_problem(recipe.problem, grid, agents=recipe.agents, seed=recipe.seed)
+
+
+def set_up(recipe: Recipe, grid: Grid, planner: Planner) -> World:
+    """A world in which the units of a recipe stand on their starts and have their orders. It keeps no trace."""
+    world = World(grid, planner, seed=recipe.seed, on_violation="record", record=False)
+    units = drawn(recipe, grid)
+    if isinstance(units, Group):
+        world.order_group([world.add(start) for start in units.starts], units.target)
+    elif units is not None:
+        for start, goal in zip(units.start_points(), units.goal_points(), strict=True):
+            world.add(start, goal)
     return world
 
 

@@ -55,6 +55,7 @@ TRANSITIONS: dict[tuple[str, str], str | None] = {
 
 _COMPILING = "Compiling kernels, once for this version of Wend: about half a minute for a first algorithm …"
 _MOST_LEFT = 2      # scenes that were left in the middle of a tick
+_MOST_LOADING = 4   # algorithms whose kernels are being loaded, each in a thread of its own
 
 _log = logging.getLogger("wend.play")
 
@@ -82,6 +83,8 @@ class Controller:
         self._changed: set[Callable[[], None]] = set()
         self._noticed: set[Callable[[str], None]] = set()
         self._is_compiling = False                      # whoever comes meanwhile is told, too
+        self._trouble = ""                              # why there is nothing to play; whoever comes is told, too
+        self._loading = 0                               # algorithms whose kernels are being loaded
         self._deeds: list[Deed] = []
         self._wake = asyncio.Event()
         self._steps = 0                                 # ticks that were asked for by hand
@@ -104,6 +107,8 @@ class Controller:
         self._wake.set()
         if self._is_compiling:
             noticed(_COMPILING)
+        elif self.state == BROKEN:
+            noticed(self._trouble)
 
         def unsubscribe() -> None:
             self._changed.discard(changed)
@@ -187,8 +192,7 @@ class Controller:
                 raise
             except Exception as error:
                 _log.exception("a tick failed")
-                self.notice(f"{type(error).__name__}: {error}")
-                self._enter("failed")
+                self._break("failed", f"The planner failed: {type(error).__name__}: {error}. Start another scene.")
                 return
             if picture is None:
                 continue
@@ -230,8 +234,7 @@ class Controller:
             worker.retire()
             if not isinstance(error, WendError):
                 _log.exception("a scene could not be built")
-            self.notice(f"no new scene: {error}")
-            self._enter("not built")
+            self._break("not built", f"no new scene: {error}")
             return
         finally:
             self._is_compiling = False
@@ -242,11 +245,16 @@ class Controller:
 
     async def change_algorithm(self, pane: int, key: str, parameters: dict[str, Any]) -> str:
         """Let another algorithm move the units of a pane; the clock runs on while its kernels are loaded."""
-        planner, worker = self.catalogue.planner(key, parameters), Worker()
+        planner = self.catalogue.planner(key, parameters)
+        if self._loading >= _MOST_LOADING:
+            raise ParameterError("other algorithms are still being loaded; try again in a moment")
+        self._loading += 1
+        worker = Worker()
         try:
             await worker.call(_loaded, planner, self._compiling_told())
         finally:
             worker.retire()
+            self._loading -= 1
             self._is_compiling = False
         said: str = await self.do(lambda scene: scene.change_algorithm(pane, key, parameters, planner))
         return said
@@ -282,6 +290,12 @@ class Controller:
         """Say something to everybody."""
         for noticed in list(self._noticed):
             noticed(text)
+
+    def _break(self, what: str, why: str) -> None:
+        """Something failed: say so, and to those who come later if there is nothing to play now."""
+        self._enter(what)
+        self._trouble = why
+        self.notice(why)
 
     def _enter(self, what: str) -> None:
         """Go to the state that follows when something happens, or refuse it."""

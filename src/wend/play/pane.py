@@ -103,8 +103,8 @@ class Pane:
         there = places[places[:, 0] >= 0]
         return round(float(spread(there[np.newaxis])[0]), 2) if there.size else None
 
-    def score(self, look: Look, ordered_at: int) -> PaneScore:
-        """How its algorithm has done since the last order."""
+    def score(self, title: str, look: Look, ordered_at: int) -> PaneScore:
+        """How its algorithm, of this title, has done since the last order."""
         home_in = None if self.home_at is None else max(self.home_at - ordered_at, 0)
         units, home, stuck = (look.numbers[name] for name in ("units", "home", "stuck"))
-        return PaneScore(self.title, units, home, stuck, home_in, self.world.ticks - ordered_at, self.world.expansions)
+        return PaneScore(title, units, home, stuck, home_in, self.world.ticks - ordered_at, self.world.expansions)

@@ -95,6 +95,13 @@ class LiveScene:
         """Ticks made so far, in every pane."""
         return self.panes[0].world.ticks
 
+    def titles(self) -> list[str]:
+        """What to call the algorithms of the panes; with letters if it is the same in both."""
+        titles = [pane.title for pane in self.panes]
+        if len(set(titles)) == len(titles):
+            return titles
+        return [f"{title} {letter}" for title, letter in zip(titles, "AB", strict=True)]
+
     def pane(self, number: int) -> Pane:
         """One of the panes."""
         if number >= len(self.panes):
@@ -112,19 +119,19 @@ class LiveScene:
         changed.world.change_planner(planner)
         changed.algorithm, changed.parameters = key, parameters
         self._about = self._described()
-        return f"from tick {self.ticks + 1} on, {changed.title} moves the units"
+        return f"from tick {self.ticks + 1} on, {self.titles()[pane]} moves the units"
 
     def _described(self) -> dict[str, Any]:
         recipe, grid = self.recipe, self._grid
         panes = [
             {
                 "algorithm": pane.algorithm,
-                "title": pane.title,
+                "title": title,
                 "parameters": pane.parameters,
                 "overlays": overlays_of(type(pane.world.planner)),
                 "reason": pane.reason,
             }
-            for pane in self.panes
+            for pane, title in zip(self.panes, self.titles(), strict=True)
         ]
         return {
             "scene": self.number, "width": grid.width, "height": grid.height, "units": self.units,
@@ -214,6 +221,8 @@ class LiveScene:
             self._ground = MapPicture(revision + 1, classes, edited)
             self._has_changed_units = True      # goals may have moved
         left = wanted.size - usable.size
+        if left and wanted.size == 1:
+            return "the cell stays free: a unit stands on it"
         return f"{left} of {wanted.size} cells stay free: units stand on them" if left else ""
 
     def add(self, cells: list[Point]) -> str:
@@ -283,7 +292,8 @@ class LiveScene:
         if self._has_changed_units or self.ticks != self._pictured_tick:
             self._serial += 1
         self._pictured_tick, self._has_changed_units = self.ticks, False
-        scores = [pane.score(look, self._ordered_at) for pane, look in zip(self.panes, looks, strict=True)]
+        seen = zip(self.panes, self.titles(), looks, strict=True)
+        scores = [pane.score(title, look, self._ordered_at) for pane, title, look in seen]
         return LivePicture(
             number=self.number, about=self._about, serial=self._serial, tick=self.ticks,
             full=tuple(look.full for look in looks), moves=tuple(moves), ground=self._ground,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import hmac
 import ipaddress
 import secrets
@@ -26,6 +27,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from wend import arguments
 from wend.errors import ParameterError
 from wend.play.catalogue import Catalogue, Recipe
 from wend.play.controller import Controller
@@ -183,11 +185,18 @@ def _objection(socket: WebSocket, address: Address, is_full: bool) -> tuple[int,
     host, origin = socket.headers.get("host"), socket.headers.get("origin")
     if not address.knows(host):
         return _REFUSED, "this is not the server of that name"
-    if origin is not None and urlsplit(origin).netloc != host:      # programs have none, and browsers always have one
+    if origin is not None and not _is_at(origin, host):     # programs have none, and browsers always have one
         return _REFUSED, "only the server's own page may connect"
     if not address.admits(socket):
         return _REFUSED, "the token is missing or wrong"
     return (_TRY_LATER, "too many clients") if is_full else None
+
+
+def _is_at(origin: str, host: str | None) -> bool:
+    """Whether an `Origin` is a page of this host."""
+    with contextlib.suppress(ValueError):       # it may be anything
+        return urlsplit(origin).netloc == host
+    return False
 
 
 async def _received(socket: WebSocket) -> str | None:
@@ -231,16 +240,19 @@ def _gone() -> Iterator[None]:
 
 def listen(host: str, port: int) -> sockets.socket:
     """A socket that listens there; an error that says what to do if it cannot."""
+    arguments.whole(port, "port", low=0, high=65_535)
     family = sockets.AF_INET6 if ":" in host else sockets.AF_INET
     listening = sockets.socket(family, sockets.SOCK_STREAM)
     try:
         listening.setsockopt(sockets.SOL_SOCKET, sockets.SO_REUSEADDR, 1)
         listening.bind((host, port))
         listening.listen(64)
-    except (OSError, OverflowError) as error:
+    except OSError as error:
         listening.close()
-        why = (getattr(error, "strerror", None) or str(error)).rstrip(".")
-        hint = "Choose another --port; 0 takes any that is free"
+        why = (error.strerror or str(error)).rstrip(".")
+        is_elsewhere = isinstance(error, sockets.gaierror) or error.errno == errno.EADDRNOTAVAIL
+        other_port = "Choose another --port; 0 takes any that is free"
+        hint = "--host is a name or an address of this machine" if is_elsewhere else other_port
         raise ParameterError(f"cannot listen at {host}, port {port}: {why}. {hint}") from None
     return listening
 

@@ -28,33 +28,53 @@ def verdict(scores: list[PaneScore]) -> str:
 
 
 def _alone(score: PaneScore) -> str:
+    if score.home_in == 0:
+        return _at_home(score)
     if score.home_in is not None:
-        return f"{score.title} has brought all {score.units} units home in {score.home_in} ticks."
-    return f"{score.title} has brought {score.home} of {score.units} units home in {score.ticks} ticks{_stuck(score)}."
+        return f"{score.title} has brought {_all(score)} home in {_ticks(score.home_in)}."
+    brought = f"{score.home} of {_units(score.units)}"
+    return f"{score.title} has brought {brought} home in {_ticks(score.ticks)}{_stuck(score)}."
 
 
 def _compared(one: PaneScore, other: PaneScore) -> str:
     if one.home_in is not None and other.home_in is not None:
         first, second = sorted((one, other), key=lambda score: score.home_in or 0)
+        if second.home_in == 0:
+            return _at_home(one)
         if one.home_in == other.home_in:
-            return f"{one.title} and {other.title} both brought all {one.units} units home in {one.home_in} ticks."
-        return (
-            f"{first.title} brought all {first.units} units home in {first.home_in} ticks, "
-            f"{second.title} in {second.home_in}."
-        )
+            return f"{one.title} and {other.title} both brought {_all(one)} home in {_ticks(one.home_in)}."
+        in_first = f"{first.title} brought {_all(first)} home in {_ticks(first.home_in)}"
+        return f"{in_first}, {second.title} in {second.home_in}."
     if one.home_in is not None or other.home_in is not None:
         done, late = (one, other) if one.home_in is not None else (other, one)
         return (
-            f"{done.title} has brought all {done.units} units home in {done.home_in} ticks; after {late.ticks}, "
+            f"{done.title} has brought {_all(done)} home in {_ticks(done.home_in)}; after {late.ticks}, "
             f"{late.title} has {late.units - late.home} still to come{_stuck(late)}."
         )
     first, second = (one, other) if one.home >= other.home else (other, one)
     if first.home == second.home:
-        return f"After {one.ticks} ticks, both have {one.home} of {one.units} units home{_stuck_apart(one, other)}."
+        both = f"both have {one.home} of {_units(one.units)} home"
+        return f"After {_ticks(one.ticks)}, {both}{_stuck_apart(one, other)}."
     return (
-        f"After {first.ticks} ticks, {first.title} has {first.home} of {first.units} units home{_stuck(first)}, "
+        f"After {_ticks(first.ticks)}, {first.title} has {first.home} of {_units(first.units)} home{_stuck(first)}, "
         f"{second.title} has {second.home}{_stuck(second)}."
     )
+
+
+def _at_home(score: PaneScore) -> str:
+    return "The unit is home." if score.units == 1 else f"All {score.units} units are home."
+
+
+def _all(score: PaneScore) -> str:
+    return "the unit" if score.units == 1 else f"all {score.units} units"
+
+
+def _units(count: int) -> str:
+    return f"{count} unit{'' if count == 1 else 's'}"
+
+
+def _ticks(count: int | None) -> str:
+    return f"{count} tick{'' if count == 1 else 's'}"
 
 
 def _stuck(score: PaneScore) -> str:

@@ -59,10 +59,18 @@ def why(world: World, agent: int) -> Why:
     other = int(world.followed()[agent])
     agents, index = world.state.agents, world.index_of(agent)
     found = Why(
-        agent, world.ticks, state.name, "", list(intent.path), world.goal(agent), chain, back_to,
+        agent, world.ticks, state.name, "", _way(chain[0].cell, intent), world.goal(agent), chain, back_to,
         other if other >= 0 else None, bool(agents.pinned[index]), bool(agents.controlled[index]),
     )  # fmt: skip
     return Why(**{**vars(found), "sentence": _sentence(world, found, state, intent)})
+
+
+def _way(here: Point, intent: AgentIntent) -> list[Point]:
+    """The places ahead, without the waits at the end of a plan."""
+    way = list(intent.path)
+    while way and way[-1] == (way[-2] if len(way) > 1 else here):
+        way.pop()
+    return way
 
 
 def _chain(world: World, agent: int) -> tuple[list[Link], int | None]:
@@ -96,11 +104,14 @@ def _sentence(world: World, found: Why, state: AgentState, intent: AgentIntent) 
         return f"{unit} cannot get {_to(order.asked)}: no way leads there. It stands {goal}, as near as it can get."
     if state.name == "moving":
         aim = f"follows unit {found.following}" if found.following is not None else f"is on its way {_to(found.goal)}"
-        left = f", {len(found.way)} moves ahead of it" if found.way else ""
+        moves = len(found.way)
+        left = f", {moves} move{'' if moves == 1 else 's'} ahead of it" if moves else ""
         return f"{unit} {aim}{left}{'; ' + intent.reason if intent.reason else ''}."
     if world.ticks == 0:
         return f"{unit} has not moved yet: no tick was made. It is to go {_to(found.goal)}."
     here, ticks = _at(found.chain[0].cell), f"{state.waited_ticks} tick{'' if state.waited_ticks == 1 else 's'}"
+    if state.name == "yielding" and state.waited_ticks == 0:
+        return f"{unit} has made way for another, and goes back {_to(found.goal)}."
     if state.name == "yielding":
         back = f"to go back {_to(found.goal)}"
         return f"{unit} has made way for another, and has waited {ticks} {here} {back}: {_because(found)}."

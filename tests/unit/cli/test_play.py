@@ -58,7 +58,11 @@ def test_what_there_is_not_is_said_before_anything_is_served(monkeypatch: pytest
     assert isinstance(refused("--agents", "1000000"), (ParameterError, ProblemError))
     assert isinstance(refused("--budget", "0"), ParameterError)
     assert isinstance(refused("--seed", "-1"), ParameterError)
-    assert isinstance(refused("--port", "70000"), ParameterError)
+    assert "port is a whole number from 0 up to 65535, not 70000" in str(refused("--port", "70000"))
+    assert "take the problem `empty`" in str(refused("--agents", "0"))
+    assert "10 agents need more space" in str(refused("open:width=3,height=3", "--agents", "10"))
+    assert isinstance(refused("arena:width=0"), WendError)
+    assert "--host is a name or an address of this machine" in str(refused("--host", "203.0.113.1"))
 
 
 def test_it_prints_its_address_serves_and_ends_on_ctrl_c() -> None:

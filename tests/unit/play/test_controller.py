@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -142,7 +142,9 @@ def test_steps_are_made_one_by_one_while_it_is_paused() -> None:
 def test_a_planner_that_fails_breaks_its_scene_and_not_the_server(caplog: pytest.LogCaptureFixture) -> None:
     async def play(controller: Controller) -> None:
         await until(controller, lambda: controller.state == BROKEN)
-        assert said == ["ZeroDivisionError: as it was meant to"]
+        assert said == ["The planner failed: ZeroDivisionError: as it was meant to. Start another scene."]
+        controller.subscribe(lambda: None, late.append)
+        assert late == said
         for refused in (controller.pause, controller.resume, controller.step):
             with pytest.raises(ParameterError, match="not possible now"):
                 refused()
@@ -151,6 +153,7 @@ def test_a_planner_that_fails_breaks_its_scene_and_not_the_server(caplog: pytest
         controller.new(recipe("lra"))
         await until(controller, lambda: controller.state == RESTING)
 
+    late: list[str] = []
     played("fails", play)
     assert "a tick failed" in caplog.text
 
@@ -191,6 +194,37 @@ def test_an_order_that_fails_is_told_to_whoever_gave_it_only(caplog: pytest.LogC
             await controller.do(lambda _: 1 // 0)
         assert "an order failed" in caplog.text
         await until(controller, lambda: controller.state == RESTING)
+
+    played("lra", play)
+
+
+def test_a_first_scene_that_cannot_be_built_is_explained_to_whoever_comes() -> None:
+    async def run() -> None:
+        limits = PlayLimits()
+        controller = Controller(Catalogue(limits), limits)
+        controller.start(replace(recipe("lra"), agents=65))
+        await until(controller, lambda: controller.state == BROKEN)
+        controller.subscribe(lambda: None, told.append)
+        await controller.close()
+
+    told: list[str] = []
+    run_to_its_end(run())
+    assert len(told) == 1
+    assert told[0].startswith("no new scene: 65 agents")
+
+
+def test_only_so_many_algorithms_are_loaded_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    may_go_on = threading.Event()
+
+    async def play(controller: Controller) -> None:
+        monkeypatch.setattr(module, "_loaded", lambda planner, _: may_go_on.wait(30) and planner)
+        changes = [asyncio.create_task(controller.change_algorithm(0, "lra", {"noise": k})) for k in range(4)]
+        await asyncio.sleep(0)
+        with pytest.raises(ParameterError, match="other algorithms are still being loaded"):
+            await controller.change_algorithm(0, "pibt", {})
+        may_go_on.set()
+        assert len(await asyncio.gather(*changes)) == 4
+        await controller.change_algorithm(0, "pibt", {})
 
     played("lra", play)
 

@@ -186,6 +186,12 @@ def test_numbers_and_verdict() -> None:
     assert [event["number"] for event in picture.events] == list(range(1, 9))
 
 
+def test_the_same_algorithm_twice_is_told_apart() -> None:
+    scene = make(versus="lra")
+    assert [pane["title"] for pane in scene.picture().about["panes"]] == ["LRA* A", "LRA* B"]
+    assert "LRA* A" in scene.picture().verdict
+
+
 def test_another_algorithm_takes_over_in_one_pane() -> None:
     scene = make(versus="lra")
     scene.tick()
@@ -193,6 +199,7 @@ def test_another_algorithm_takes_over_in_one_pane() -> None:
     assert said == "from tick 2 on, PIBT moves the units"
     about = scene.picture().about
     assert [pane["algorithm"] for pane in about["panes"]] == ["lra", "pibt"]
+    assert [pane["title"] for pane in about["panes"]] == ["LRA*", "PIBT"]
     scene.tick()
 
 

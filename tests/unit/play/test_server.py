@@ -120,7 +120,9 @@ def closed_with(url: str, **headers: str) -> tuple[int, str]:
         return closed.value.rcvd.code, closed.value.rcvd.reason
 
 
-@pytest.mark.parametrize("origin", ["http://evil.example", "http://127.0.0.1:1", "https://localhost", "null", "file://"])
+@pytest.mark.parametrize(
+    "origin", ["http://evil.example", "http://127.0.0.1:1", "https://localhost", "null", "file://", "http://[", ""]
+)
 def test_pages_of_other_origins_may_not_connect(address: Address, origin: str) -> None:
     assert closed_with(address.socket_url, Origin=origin) == (1008, "only the server's own page may connect")
 

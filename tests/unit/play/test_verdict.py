@@ -26,6 +26,7 @@ def score(title: str, home: int, home_in: int | None = None, *, stuck: int = 0) 
         ((17, None), (5, None), "After 90 ticks, Weave has 17 of 20 units home, LRA* has 5."),
         ((5, None), (17, None), "After 90 ticks, LRA* has 17 of 20 units home, Weave has 5."),
         ((5, None), (5, None), "After 90 ticks, both have 5 of 20 units home."),
+        ((20, 0), (20, 0), "All 20 units are home."),
     ],
 )  # fmt: skip
 def test_two_are_compared(weave: tuple[int, int | None], lra: tuple[int, int | None], says: str) -> None:
@@ -41,6 +42,16 @@ def test_those_that_are_stuck_are_counted() -> None:
 def test_one_alone() -> None:
     assert verdict([score("Weave", 20, 40)]) == "Weave has brought all 20 units home in 40 ticks."
     assert verdict([score("Weave", 3, stuck=2)]) == "Weave has brought 3 of 20 units home in 90 ticks (2 stuck)."
+
+
+def test_one_unit_and_one_tick_are_no_plural() -> None:
+    one = PaneScore("Weave", 1, 1, 0, 1, 1, 1_500)
+    assert verdict([one]) == "Weave has brought the unit home in 1 tick."
+    assert verdict([one._replace(home_in=0)]) == "The unit is home."
+    late = PaneScore("LRA*", 1, 0, 0, None, 1, 2_500_000)
+    assert verdict([late]) == "LRA* has brought 0 of 1 unit home in 1 tick."
+    both = "Weave has brought the unit home in 1 tick; after 1, LRA* has 1 still to come."
+    assert verdict([one, late]) == both + SEARCHED
 
 
 def test_nothing_is_said_of_an_empty_scene() -> None:

@@ -117,6 +117,26 @@ def test_who_moves_says_where_to() -> None:
     assert why(world, 1).following == 0
 
 
+def test_waits_at_the_end_of_a_plan_are_no_way_ahead() -> None:
+    world = World(Grid.from_text("......"), "whca")
+    world.add((0, 0), goal=(3, 0))
+    world.tick()
+    assert why(world, 0).way == [(2, 0), (3, 0)]
+    world.run(max_ticks=9)
+    assert why(world, 0).way == []
+
+
+def test_who_has_made_way_goes_back() -> None:
+    world = World(Grid.from_text("....."), "pibt")
+    world.add((2, 0))
+    world.add((0, 0), goal=(4, 0))
+    said = []
+    for _ in range(4):
+        world.tick()
+        said.append(why(world, 0).sentence)
+    assert "Unit 0 has made way for another, and goes back to (2, 0)." in said
+
+
 def test_what_cannot_be_reached_is_said() -> None:
     world = World(Grid.from_text("...@.."), "lra")
     world.add((0, 0), goal=(5, 0))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import json
+import struct
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -15,10 +16,12 @@ import pytest
 
 from wend.errors import FormatError
 from wend.maps.grid import Grid
-from wend.world.trace import Trace
+from wend.world.trace import Event, Trace
 from wend.world.world import World
 
 RunScript = Callable[[str, Any], Any]
+
+DOCS = Path(__file__).parents[3] / "docs" / "formats" / "trace.md"
 
 HARNESS = """
 import { readTrace } from "./trace.js";
@@ -92,6 +95,46 @@ def test_every_array_is_read_as_python_wrote_it(trace: Trace, run_script: RunScr
     assert seen["meta"] == again.meta
     expected = [{"tick": e.tick, "kind": e.kind, "agent": e.agent, **e.data} for e in again.events]
     assert [{"agent": None, **event} for event in seen["events"]] == expected
+
+
+def test_the_bytes_are_those_that_the_docs_describe(run_script: RunScript) -> None:
+    """A file made by hand from docs/formats/trace.md alone: Python writes the same, and the page reads the same."""
+    events = [
+        {"tick": 0, "kind": "added", "agent": 0, "at": [0, 0], "goal": [1, 1]},
+        {"tick": 1, "kind": "added", "agent": 1, "at": [2, 1], "goal": [2, 1]},
+    ]
+    header = {
+        "format": "wend-trace", "version": DOCS.read_text().split("version ")[1].split()[0], "ticks": 2, "agents": 2,
+        "width": 3, "height": 2, "connectivity": 8, "corner_cutting": False, "waits": 1,
+        "meta": {"map": "r\u00e4ume", "limit": "inf"},
+    }  # fmt: skip
+    by_hand = {
+        "header.json": json.dumps(header).encode(),
+        "map.txt": b"..@\n...\n",
+        "moves.bin": bytes([2, 9, 0, 0]),                       # agent 0 goes east, then waits; agent 1 comes late
+        "events.jsonl": "".join(json.dumps(event) + "\n" for event in events).encode(),
+        "plan_ms.bin": struct.pack("<2d", 0.5, 1.25),
+        "expansions.bin": struct.pack("<2q", 7, 2**40),
+        "waits.bin": struct.pack("<4i", 1, 0, -1, 0),
+        "reasons.json": json.dumps(["no way"]).encode(),
+    }
+    trace = Trace(
+        Grid.from_text("..@\n..."), np.array([[2, 9], [0, 0]], np.uint8),
+        [Event(event.pop("tick"), event.pop("kind"), event.pop("agent"), event) for event in events],
+        np.array([0.5, 1.25]), np.array([7, 2**40]), {"map": "r\u00e4ume", "limit": float("inf")},
+        waits=np.array([[1, 0, -1, 0]], np.int32), reasons=["no way"],
+    )  # fmt: skip
+    written = entries_of(trace)
+    assert written.keys() == by_hand.keys()
+    for name, data in by_hand.items():
+        if name.endswith((".bin", ".txt")):
+            assert written[name] == data, name
+        else:       # the spaces in JSON are free
+            lines = [each.splitlines() if name.endswith("l") else [each] for each in (written[name], data)]
+            assert [json.loads(line) for line in lines[0]] == [json.loads(line) for line in lines[1]], name
+    ours, theirs = read(run_script, trace.to_bytes(), zipped(by_hand))
+    assert ours == theirs
+    assert base64.b64decode(theirs["expansions"]) == by_hand["expansions.bin"]
 
 
 def test_entries_that_are_stored_are_read_too(trace: Trace, run_script: RunScript) -> None:

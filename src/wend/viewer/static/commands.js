@@ -26,6 +26,7 @@ function bindKeys(commands, target) {
     if (event.key === " " && event.target.closest("button")) return; // the button that has the focus is pressed
     const key = event.key.toLowerCase();
     if (event.target.matches("input:not([type=range]), select") && key !== "escape") return; // it is typed into
+    if (key === "escape" && document.querySelector(":popover-open")) return; // the browser closes the panel
     const command = Object.values(commands).find(({ keys }) => keys.includes(key));
     if (command === undefined) return;
     event.preventDefault();

@@ -40,7 +40,7 @@ export const COMMANDS = {
   curves: { keys: ["v"], shown: ["V"], what: "the curves", run: (play) => play.flip("curves") },
   fit: { keys: ["0"], shown: ["0"], what: "the whole map", run: (play) => play.fit() },
   menu: { keys: ["n"], shown: ["N"], what: "another scene", run: () => byId("menu").togglePopover() },
-  again: { keys: ["r"], shown: ["R"], what: "this scene again, from the start", run: (play) => play.begin(play.recipe, true) },
+  again: { keys: ["r"], shown: ["R"], what: "this scene again, from the start", run: (play) => play.again() },
   deselect: { keys: ["escape"], shown: ["Esc"], what: "let go of tool or selection", run: (play) => play.letGo() },
   help: { keys: ["?"], shown: ["?"], what: "this help", run: () => byId("help").togglePopover() },
 };

@@ -1,12 +1,13 @@
 // The curves below the panes: how many are home, what the others do, what a tick costs, how far the units are spread.
 
 import { clamp } from "./geometry.js";
-import { Graph } from "./graph.js";
+import { Graph, costShare } from "./graph.js";
 import { byId, element, spreadName } from "./page.js";
 
+const KEPT = 10000; // ticks at least, and twice as many at most; older ones are forgotten
 const whole = (value) => Math.round(value).toLocaleString("en");
 
-/** A chart shows numbers of a pane's row; those of one pane have colours of their own if there are several. */
+/** A chart shows numbers of a pane's row; if there are several, each has the colour of its state. Costs are logarithmic. */
 const CHARTS = [
   {
     name: "at goal",
@@ -20,8 +21,8 @@ const CHARTS = [
     states: [0, 1, 3],
     word: whole,
   },
-  { name: "tick time", of: [(row) => row.tick_ms], peaks: true, word: (value) => `${value.toFixed(1)} ms` },
-  { name: "expansions", of: [(row) => row.expansions], peaks: true, word: whole },
+  { name: "tick time", of: [(row) => row.tick_ms], isCost: true, word: (value) => `${value.toFixed(1)} ms` },
+  { name: "expansions", of: [(row) => row.expansions], isCost: true, word: whole },
   { name: "spread", of: [(row) => row.spread ?? NaN], word: spreadName },
 ];
 
@@ -50,7 +51,8 @@ export class Curves {
   }
 
   clear() {
-    this.rows = []; // by tick: the panes' numbers; those of a tick that was not told are those before it
+    this.first = 0; // the tick of the first row
+    this.rows = []; // the panes' numbers after each tick; those of a tick that was not told are those before it
     this.peaks = CHARTS.map(({ top }) => top ?? 1);
     this.pointed = null; // a tick under the pointer
     this.pinned = null; // a tick that was clicked
@@ -59,15 +61,24 @@ export class Curves {
   add(tick, panes) {
     if (tick < this.last) this.clear();
     const before = this.rows.at(-1) ?? panes;
-    while (this.rows.length < tick) this.rows.push(before);
-    this.rows[tick] = panes;
+    if (tick - this.first > 2 * KEPT) {
+      this.rows.splice(0, tick - KEPT - this.first);
+      this.first = tick - KEPT;
+    }
+    while (this.last < tick - 1) this.rows.push(before);
+    this.rows[tick - this.first] = panes;
     CHARTS.forEach(({ of }, i) => {
       for (const row of panes) for (const value of of) this.peaks[i] = Math.max(this.peaks[i], value(row) || 0);
     });
   }
 
   get last() {
-    return this.rows.length - 1;
+    return this.first + this.rows.length - 1;
+  }
+
+  /** The panes' numbers after a tick; undefined if none is known. */
+  row(tick) {
+    return this.rows[clamp(tick, this.first, this.last) - this.first];
   }
 
   point(tick) {
@@ -77,35 +88,38 @@ export class Curves {
 
   tickAt(frame, event) {
     const { left, width } = frame.getBoundingClientRect();
-    return Math.round(clamp((event.clientX - left) / width, 0, 1) * Math.max(this.last, 0));
+    const share = clamp((event.clientX - left) / width, 0, 1);
+    return Math.round(this.first + share * Math.max(this.last - this.first, 0));
   }
 
   /** The tick whose numbers are shown: the one that is chosen, else the newest. */
   get shown() {
-    return Math.min(this.pointed ?? this.pinned ?? this.last, this.last);
+    return clamp(this.pointed ?? this.pinned ?? this.last, this.first, this.last);
   }
 
   draw() {
-    const panes = this.rows[this.shown];
+    const panes = this.row(this.shown);
     if (!panes) return;
     const isChosen = (this.pointed ?? this.pinned) !== null;
     this.figures.forEach(({ chart, values, cursor, graph }, i) => {
-      graph.ticks = Math.max(this.last, 1);
+      graph.ticks = Math.max(this.last - this.first, 1);
       graph.curves = panes.flatMap((_, pane) => this.curvesOf(chart, this.peaks[i], pane));
       graph.draw();
       const words = (row) => chart.of.map((value) => chart.word(value(row))).join(" · ");
       values.textContent = panes.map(words).join(" | ");
       cursor.hidden = !isChosen;
-      cursor.style.left = `${(100 * this.shown) / graph.ticks}%`;
+      cursor.style.left = `${(100 * (this.shown - this.first)) / graph.ticks}%`;
     });
   }
 
-  curvesOf({ of, states, peaks }, peak, pane) {
+  /** Those of the second pane are dashed, so that both are seen where they lie on one another. */
+  curvesOf({ of, states, isCost }, peak, pane) {
+    const share = isCost ? costShare : (value, most) => value / most;
     return of.map((value, i) => ({
-      at: (tick) => value(this.rows[clamp(tick, 0, this.last)][pane]) / peak,
+      at: (tick) => share(value(this.row(this.first + tick)[pane]), peak),
       colour: (colours) => (states ? colours.units[states[i]] : colours.curves[pane]),
-      dash: states && pane > 0 ? [4, 3] : [],
-      peaks,
+      dash: pane > 0 ? [8, 6] : [],
+      peaks: isCost,
     }));
   }
 }

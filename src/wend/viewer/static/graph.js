@@ -5,7 +5,13 @@
 // share a pixel, and not the one in the middle; `dash` is the pattern of a broken line.
 
 import { prepareCanvas } from "./canvas.js";
+import { clamp } from "./geometry.js";
 import { readColours } from "./palette.js";
+
+const DECADES = 3; // that a scale of costs shows: each is a third of its height, and ten times the one below
+
+/** A cost as a share of the height, on a logarithmic scale up to the peak. */
+export const costShare = (cost, peak) => clamp(1 + Math.log10(cost / peak) / DECADES, 0, 1);
 
 export class Graph {
   /** `notches` are the ticks at which the map was edited. */

@@ -3,8 +3,9 @@
 import { fieldFor, readFields, selectOf } from "./fields.js";
 import { byId, element } from "./page.js";
 
-const COUNTS = ["home", "moving", "waiting", "stuck"];
-const WORDS = { home: "at goal", moving: "moving", waiting: "waiting", stuck: "stuck" };
+const COUNTS = ["home", "moving", "yielding", "waiting", "stuck"];
+const WORDS = { home: "at goal", moving: "moving", yielding: "making way", waiting: "waiting", stuck: "stuck" };
+const RARE = "yielding"; // shown only where there are any
 
 export class Heads {
   constructor(play) {
@@ -43,6 +44,7 @@ export class Heads {
       mark.className = `mark ${name}`;
       const shown = element("span", mark, element("span", WORDS[name]), value);
       shown.title = WORDS[name];
+      shown.hidden = name === RARE;
       counts.append(shown);
       return value;
     });
@@ -70,5 +72,6 @@ export class Heads {
   /** Show the numbers of every pane. */
   show(panes) {
     panes.forEach((row, pane) => COUNTS.forEach((name, i) => (this.counts[pane][i].value = row[name])));
+    panes.forEach((row, pane) => (this.counts[pane][COUNTS.indexOf(RARE)].parentElement.hidden = row[RARE] === 0));
   }
 }

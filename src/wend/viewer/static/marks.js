@@ -54,7 +54,7 @@ export class Marks {
     this.drawChain(pane, why, phase);
   }
 
-  drawWay(pane, { agent, way, goal }, phase) {
+  drawWay(pane, { agent, way, goal, chain: [{ cell }] }, phase) {
     const { context, camera } = pane;
     context.strokeStyle = this.colours.outline;
     context.lineJoin = context.lineCap = "round";
@@ -72,11 +72,12 @@ export class Marks {
     const [x, y] = pane.stageOf(agent, phase);
     const mark = new Path2D();
     disc(mark, x, y, Math.max(pane.radius, 4) + 3);
-    if (goal) diamond(mark, ...pane.stageOfCell(goal), Math.max(pane.radius, 6));
+    const isThere = goal[0] === cell[0] && goal[1] === cell[1];
+    if (!isThere) diamond(mark, ...pane.stageOfCell(goal), Math.max(pane.radius, 6));
     context.strokeStyle = this.colours.outline;
     context.lineWidth = 2;
     context.stroke(mark);
-    if (!goal) return;
+    if (isThere) return;
     context.beginPath();
     context.moveTo(...(way.length > 0 ? pane.stageOfCell(way.at(-1)) : [x, y]));
     context.lineTo(...pane.stageOfCell(goal));

@@ -34,10 +34,11 @@ export class Menu {
   offer({ maps, problems, algorithms, given }) {
     this.maps = maps;
     const names = maps.map(({ name }) => [name, name]);
-    fillSelect(byId("map-name"), given ? [["given", given], ...names] : names);
-    fillSelect(byId("problem"), problems.map(({ name }) => [name, name]));
+    fillSelect(byId("map-name"), given ? [["given", given], ...names] : names, given ? "given" : names[0][0]);
+    this.showMapFields({});
+    fillSelect(byId("problem"), problems.map(({ name }) => [name, name]), problems[0].name);
     const known = algorithms.map(({ name, title }) => [name, title ?? name]);
-    fillSelect(byId("algorithm"), known);
+    fillSelect(byId("algorithm"), known, known[0][0]);
     fillSelect(byId("versus"), [["", "nobody"], ...known]);
     fillSelect(byId("compare-with"), [["", "…"], ...known]);
   }
@@ -48,7 +49,7 @@ export class Menu {
     byId("map-name").value = name;
     this.showMapFields(set);
     byId("problem").value = scene.problem;
-    byId("agents").value = scene.units;
+    byId("agents").value = scene.agents;
     byId("scene-seed").value = scene.seed;
     byId("budget").value = scene.budget ?? "";
     byId("algorithm").value = scene.panes[0].algorithm;

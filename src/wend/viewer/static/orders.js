@@ -16,10 +16,10 @@ export class Orders {
     return this.link.send({ type, ...fields });
   }
 
-  /** Tell the selected units something; false if there are none. */
+  /** Tell the selected units something; the answer is why not, or nothing. */
   tell(type, fields = {}) {
-    if (this.selection.size === 0) return false;
-    return this.send(type, { agents: this.selection.list, ...fields });
+    if (this.selection.size === 0) return "Select units first.";
+    return this.send(type, { agents: this.selection.list, ...fields }) ? "" : "Nothing was sent: the server is gone.";
   }
 
   paint(cells, as) {

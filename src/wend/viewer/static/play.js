@@ -34,7 +34,7 @@ const REASON_MS = 15000;
 const STATES_IN_WORDS = {
   building: "Building the scene …",
   resting: "All units are at rest. Give an order, or start another scene.",
-  broken: "The planner failed. Start another scene.",
+  broken: "There is nothing to play. Start another scene.",
 };
 
 class Play {
@@ -119,7 +119,7 @@ class Play {
       why: () => this.why.take(message),
       verdict: () => this.judge(message.sentence),
       notice: () => this.announce(message.text),
-      refused: () => this.say(`Refused: ${message.reason}`),
+      refused: () => message.of === "why" || this.say(`Refused: ${message.reason}`), // a unit has left meanwhile
     };
     hear[message.type]?.();
     this.schedule();
@@ -195,13 +195,14 @@ class Play {
   }
 
   setState(name, speed) {
-    if (name !== "building") this.announced = "";
+    const isUrgent = name === "building" || this.state === "building"; // else what is being said is said to its end
+    if (name !== this.state) this.announced = "";
     this.state = name;
     document.body.dataset.state = name === "running" ? "playing" : name;
     byId("play").ariaLabel = name === "running" ? "Pause" : "Go on";
     if (speed !== undefined) this.orders.speed = speed;
     byId("speed").value = `${this.orders.speed}/s`;
-    this.say(this.wordsOfState(), Infinity);
+    if (isUrgent || this.silence === undefined) this.say(this.wordsOfState(), Infinity);
   }
 
   tick({ tick, panes }) {
@@ -220,6 +221,7 @@ class Play {
     this.schedule();
     const pane = this.panes[frame.pane];
     if (this.scene === null || frame.scene !== this.scene.scene || pane === undefined) return;
+    if (frame.kind === OVERLAY_FRAME && !this.heat.asked[frame.pane]) return; // it was on its way when it was let go
     if (!pane.take(frame)) {
       this.orders.send("full");
       return;
@@ -229,19 +231,20 @@ class Play {
     if (frame.kind === FULL_FRAME && frame.pane === 0) this.selection.keep((unit) => pane.units.has(unit));
   }
 
-  /** What the server has to say; while a scene is built, it stays: that may take a while. */
+  /** What the server has to say; while a scene is built, or there is none, it stays. */
   announce(words) {
-    this.announced = words;
-    this.say(words);
+    this.announced = words.charAt(0).toUpperCase() + words.slice(1);
+    this.say(this.announced);
   }
 
   wordsOfState() {
-    return (this.state === "building" && this.announced) || (STATES_IN_WORDS[this.state] ?? "");
+    return (["building", "broken"].includes(this.state) && this.announced) || (STATES_IN_WORDS[this.state] ?? "");
   }
 
   say(words, milliseconds = MESSAGE_MS) {
     byId("message").textContent = words;
     clearTimeout(this.silence);
+    this.silence = undefined;
     if (milliseconds < Infinity) this.silence = setTimeout(() => this.say(this.wordsOfState(), Infinity), milliseconds);
   }
 
@@ -249,11 +252,11 @@ class Play {
 
   /** What the scene is made from; starting with it again gives the same scene. */
   get recipe() {
-    const { map, problem, agents, units, seed, budget, panes } = this.scene;
+    const { map, problem, agents, seed, budget, panes } = this.scene;
     return {
       map,
       problem,
-      agents: agents ?? units,
+      agents,
       seed,
       budget,
       algorithm: panes[0].algorithm,
@@ -268,9 +271,13 @@ class Play {
     this.orders.send("new", recipe);
   }
 
+  again() {
+    if (this.scene) this.begin(this.recipe, true);
+  }
+
   reseed(input) {
     input.blur();
-    this.begin({ ...this.recipe, seed: input.valueAsNumber });
+    if (this.scene) this.begin({ ...this.recipe, seed: input.valueAsNumber });
   }
 
   compare(algorithm) {
@@ -335,6 +342,7 @@ class Play {
   }
 
   selectAll() {
+    if (!this.scene) return;
     const { units } = this.panes[0];
     this.selection.set([...Array(units.count).keys()].filter((unit) => units.has(unit)));
   }
@@ -354,13 +362,14 @@ class Play {
 
   order(how, cell, colour) {
     if (!this.isOnMap(cell)) return;
-    if (!this.orders.tell("order", { to: cell, how })) this.say("Select units first.");
+    const objection = this.orders.tell("order", { to: cell, how });
+    if (objection) this.say(objection);
     else this.marks.signal(cell, this.colours[colour], performance.now());
     this.schedule();
   }
 
   tell(type, fields, done) {
-    this.say(this.orders.tell(type, fields) ? done : "Select units first.");
+    this.say(this.orders.tell(type, fields) || done);
   }
 
   paint(cells, as) {
@@ -507,8 +516,9 @@ class Play {
     clearTimeout(this.curvesTimer);
     this.curvesTimer = undefined;
     if (this.shows.curves) this.curves.draw();
-    const { shown, rows } = this.curves;
-    if (shown >= 0) byId("cost").textContent = costOf(shown, rows[shown], this.panes.map(({ title }) => title));
+    const { shown } = this.curves;
+    const panes = this.curves.row(shown);
+    if (panes) byId("cost").textContent = costOf(shown, panes, this.panes.map(({ title }) => title));
   }
 }
 

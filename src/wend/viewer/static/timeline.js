@@ -1,11 +1,9 @@
 // The timeline: the slider and the graphs below it show the tick, and lead to any other.
 
 import { clamp } from "./geometry.js";
-import { Graph } from "./graph.js";
+import { Graph, costShare } from "./graph.js";
 import { HOME, MOVING } from "./moves.js";
 import { byId } from "./page.js";
-
-const DECADES = 3; // that the graph of costs shows: each is a third of its height, and ten times the one below
 
 /** The shares of agents at their goal and moving, and the spread of a group as a share of its peak. */
 function progressCurves({ spread, spreadPeak }, { counts, present }) {
@@ -19,12 +17,13 @@ function progressCurves({ spread, spreadPeak }, { counts, present }) {
 
 /** What planning the tick that led to each tick cost, on a logarithmic scale up to the peak. */
 function costCurves({ planMs, expansions }) {
-  const curve = (costs, colour) => {
+  const curve = (costs, colour, dash) => {
     const peak = costs.reduce((most, cost) => Math.max(most, cost), 0);
-    const at = (tick) => (tick > 0 ? clamp(1 + Math.log10(costs[tick - 1] / peak) / DECADES, 0, 1) : NaN);
-    return { colour, at, peaks: true };
+    const at = (tick) => (tick > 0 ? costShare(costs[tick - 1], peak) : NaN);
+    return { colour, at, peaks: true, dash };
   };
-  return [curve(expansions, (colours) => colours.expansions), curve(planMs, (colours) => colours.planning)];
+  const dashes = [8, 6]; // so that both are seen where they lie on one another
+  return [curve(expansions, (colours) => colours.expansions), curve(planMs, (colours) => colours.planning, dashes)];
 }
 
 export class Timeline {

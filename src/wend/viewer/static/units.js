@@ -15,6 +15,7 @@ export const IS_HOME = 2;
 export const IS_STUCK = 3;
 export const IS_GONE = 4;
 export const STATES = ["moving", "waiting", "at goal", "stuck", "removed", "making way", "cannot get there"];
+export const SERVER_STATES = ["moving", "waiting", "arrived", "stuck", "absent", "yielding", "unreachable"];
 
 const STATE_BITS = 7;
 export const FOLLOWED = 8;

@@ -2,7 +2,7 @@
 
 import { NO_AGENT } from "./moves.js";
 import { byId, counted, element, fillPairs } from "./page.js";
-import { IS_HOME, STATES } from "./units.js";
+import { IS_HOME, SERVER_STATES, STATES } from "./units.js";
 
 const ASK_MS = 200; // between two questions about the same unit
 const NAMED_LINKS = 8; // of a chain; the rest is counted
@@ -25,9 +25,19 @@ export class Why {
 
   /** Ask the server, unless it was asked a moment ago. */
   ask(now) {
-    if (this.unit === NO_AGENT || now - this.askedAt < ASK_MS) return;
+    if (this.unit === NO_AGENT) return;
+    if (now - this.askedAt < ASK_MS) {
+      const isOld = this.play.panes.some(({ number, units }) => units.tick > (this.answers[number]?.tick ?? -1));
+      if (isOld) this.timer ??= setTimeout(() => this.askAgain(), ASK_MS); // also if no other frame comes
+      return;
+    }
     this.askedAt = now;
     for (const { number } of this.play.panes) this.play.link.send({ type: "why", pane: number, agent: this.unit });
+  }
+
+  askAgain() {
+    this.timer = undefined;
+    this.play.schedule();
   }
 
   /** Take an answer; one about a unit that is no longer selected is out of date. */
@@ -44,6 +54,7 @@ export class Why {
     const key = JSON.stringify([selection.size, this.unit, content, panes.length]);
     if (key === this.shown) return;
     this.shown = key;
+    byId("camera").disabled = selection.size > 1; // it follows one
     byId("card-title").textContent = selection.size === 1 ? `Unit ${this.unit}` : counted(selection.size, "unit");
     byId("card-body").replaceChildren(...content.map((part) => this.build(part)));
     byId("compare").hidden = selection.size > 1 || panes.length > 1;
@@ -54,8 +65,8 @@ export class Why {
     const { panes } = this.play;
     const parts = panes.map(({ number, units, title }) => {
       if (!units.has(unit)) return { title, state: "gone", sentence: "It is not on the map." };
-      const state = units.state(unit);
-      const answer = this.answers[number];
+      const answer = this.answers[number]; // all is of its tick, so that nothing contradicts its sentence
+      const state = answer ? SERVER_STATES.indexOf(answer.state) : units.state(unit);
       return {
         title: panes.length > 1 ? title : "",
         state: STATES[state],
@@ -64,8 +75,8 @@ export class Why {
         chain: (answer?.chain ?? []).slice(1).map((link) => link.agent),
         cycle: answer?.cycle ?? false,
         pairs: [
-          ["Cell", place(units.cell(unit))],
-          ...(answer?.goal ? [["Goal", place(answer.goal)]] : []),
+          ["Cell", place(answer ? answer.chain[0].cell : units.cell(unit))],
+          ...(answer ? [["Goal", place(answer.goal)]] : []),
           ...(answer?.way.length ? [["Way ahead", counted(answer.way.length, "step")]] : []),
         ],
       };
