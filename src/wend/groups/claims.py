@@ -212,18 +212,21 @@ class Claims:
         so is one that follows another: it does not want to be where that one stands.
         """
         routes, agents, width = self._routes, self._state.agents, self._state.grid.width
+        wanted = None                   # the places that agents wait for; they are found when they are asked for
         while self._left:
             cell = self._left.pop(0)
-            waits = (routes.nearest == cell) & (routes.goal != cell) & agents.controlled & ~agents.pinned
-            in_line = np.flatnonzero(waits & (agents.cell != NO_CELL))
-            if followers:
-                in_line = in_line[~np.isin(in_line, list(followers))]
-            if not in_line.size or not self.is_free_for(np.array([cell]), NO_AGENT)[0]:
+            if wanted is None:
+                waits = (routes.nearest != routes.goal) & agents.controlled & ~agents.pinned & (agents.cell != NO_CELL)
+                waits[list(followers)] = False
+                wanted = set(routes.nearest[waits].tolist())
+            if cell not in wanted or not self.is_free_for(np.array([cell]), NO_AGENT)[0]:
                 continue
+            in_line = np.flatnonzero(waits & (routes.nearest == cell))
             here = agents.cell[in_line]
             far = (here % width - cell % width) ** 2 + (here // width - cell // width) ** 2
             agent = int(in_line[far.argmin()])
             yield Errand(agent, int(routes.asked[agent]), cell, cell, None)
+            wanted = None               # it waits no longer
 
     def withhold(self, cell: int) -> None:
         """A cell that has become free in this call is not given back: agents cannot get there at the moment."""
@@ -242,11 +245,12 @@ class Claims:
         self._within_reach.clear()
 
     def _count(self, place: int, change: int) -> None:
+        sent = self._sent.item(place) + change
         self._journal.keep(self._sent, place)
-        self._journal.keep_attribute(self, "_shared")
-        self._sent[place] += change
-        if change > 0 and self._sent[place] > 1:
+        self._sent[place] = sent
+        if change > 0 and sent > 1:
             self._journal.keep_item(self.unsettled, place)
             self.unsettled[place] = True
-        if self._sent[place] == (2 if change > 0 else 1):
+        if sent == (2 if change > 0 else 1):
+            self._journal.keep_attribute(self, "_shared")
             self._shared += change

@@ -5,7 +5,7 @@ A world calls it when
 - a group is ordered somewhere: `order` gives every agent a slot, and a path there that becomes its route;
 - a tick begins: `search` finds paths for groups that have set out without, `advance` leads agents from waypoint to
   waypoint, `settle` helps those that cannot get to their slots;
-- the map was edited: `edit` replaces the slots and the paths that the edit has cut;
+- the map was edited: `edit` replaces the slots that the edit has cut off, and drops the paths that it has cut;
 - an agent leaves its group, or the map: `drop`.
 
 It decides where agents go, one `Errand` after the other. The world sends them there, tells the planner and writes it
@@ -209,13 +209,13 @@ class Commander:
         """Mend the orders after an edit of the map.
 
         `misled` lists the agents whose goals the edit has put out of reach, or whose unreachable goals it has opened:
-        they get new slots. Agents whose paths are cut keep their slots and get new paths.
+        they get new slots. Agents whose paths are cut keep their slots. All set out at once; `search` finds new paths.
         """
         for order, members in self._by_order(misled).items():
-            yield from self._plan(order, members)
+            yield from self._set_out(order, members)
         cut = self._routes.cut(self._state.grid.tables, self._state.agents) if self.has_orders else []
         for order, members in self._by_order(cut).items():
-            yield from self._plan(order, members, keep_slots=True)
+            yield from self._set_out(order, members, keep_slots=True)
 
     def _by_order(self, agents: list[int]) -> dict[GroupOrder, list[int]]:
         """Those of these agents that are under group orders, by order."""
@@ -225,22 +225,22 @@ class Commander:
                 members.setdefault(self._orders[agent], []).append(agent)
         return members
 
-    def _plan(self, order: GroupOrder, members: list[int], *, keep_slots: bool = False) -> Iterator[Errand]:
-        """Lead these agents of a group to slots around its target, or by new paths to the slots that they have."""
+    def _plan(self, order: GroupOrder, members: list[int]) -> Iterator[Errand]:
+        """Lead these agents of a group to slots around its target."""
         grid, taken = self._state.grid, self._claims.taken_by_others(members)
         for part, nearest in self._parts(order, members):
             paths = paths_to(grid, self._state.agents.cell[part].tolist(), nearest, order.mode)
-            slots = self._routes.goal[part] if keep_slots else slots_for(grid, paths, taken)
-            for agent, slot, path in zip(part, slots.tolist(), paths, strict=True):
+            for agent, slot, path in zip(part, slots_for(grid, paths, taken).tolist(), paths, strict=True):
                 yield self._enlist(agent, order, nearest, slot, shortened(grid, path, slot))
 
-    def _set_out(self, order: GroupOrder, members: list[int]) -> Iterator[Errand]:
-        """Send these agents of a group to slots around its target; their paths are searched later."""
+    def _set_out(self, order: GroupOrder, members: list[int], *, keep_slots: bool = False) -> Iterator[Errand]:
+        """Send agents of a group to slots around its target, or to those that they have; paths are searched later."""
         taken = self._claims.taken_by_others(members)
         self._journal.on_failure(self._forget_searches)
         self._journal.keep_attribute(self, "_unplanned")
         for part, nearest in self._parts(order, members):
-            slots = slots_around(self._state.grid, self._state.agents.cell[part], nearest, taken)
+            here, had = self._state.agents.cell[part], self._routes.goal[part]
+            slots = had if keep_slots else slots_around(self._state.grid, here, nearest, taken)
             self._unplanned += (Unplanned(order, part, nearest),)
             for agent, slot in zip(part, slots.tolist(), strict=True):
                 yield self._enlist(agent, order, nearest, slot, NO_PATH)

@@ -28,6 +28,7 @@ from wend.groups.routes import NO_PATH, REACH, Cells
 from wend.kernel import OUT_OF_BUDGET, OUT_OF_SPACE, UNREACHABLE, jit
 from wend.kernel.allowance import allow, spent
 from wend.kernel.arrays import copied
+from wend.kernel.pages import PAGE
 from wend.maps.grid import Grid
 from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, Point
 from wend.search.astar import NO_LIMIT
@@ -121,7 +122,7 @@ class ShortestPaths:
 
     def __init__(self, grid: Grid, starts: Sequence[int], target: int) -> None:
         self._tables = copied(grid.tables)
-        self._reverse = make_reverse(grid.size, searches=1)
+        self._reverse = make_reverse(grid.size, searches=1, pages=grid.size // PAGE + 16, entries=grid.size)
         self.is_done = False
         begin(self._reverse, 0, target, starts[0])
 

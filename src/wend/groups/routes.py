@@ -80,10 +80,16 @@ class Routes:
         been_home: NDArray[np.bool_] = self._errands.been_home[: self._agents]
         return been_home
 
-    def waypoints(self, agent: int) -> Cells:
-        """The waypoints that an agent has still to pass."""
+    def errand_of(self, agent: int) -> tuple[int, int, int]:
+        """The cell that the last order to an agent named, the nearest to it within reach, and the agent's goal."""
         errands = self._errands
-        return errands.path[agent, errands.waypoint[agent] : errands.length[agent] : SPACING].copy()
+        return errands.asked.item(agent), errands.nearest.item(agent), errands.goal.item(agent)
+
+    def waypoints(self, agent: int) -> list[int]:
+        """The waypoints that an agent has still to pass, as cells."""
+        errands, length = self._errands, self._errands.length.item(agent)
+        cells: list[int] = errands.path[agent, errands.waypoint[agent] : length : SPACING].tolist() if length else []
+        return cells
 
     def add_agent(self, agent: int) -> None:
         """An agent has come, with an index that is the next one, or that of an agent that has left."""
@@ -105,8 +111,11 @@ class Routes:
             self._journal.keep_attribute(self, "_errands")
             self._errands = grown(self._errands, cells=ahead(self._errands.path.shape[1], path.size))
         errands = self._errands
-        for array in errands:
-            self._journal.keep(array, agent)
+        self._journal.on_failure(_put_back, errands, agent, *(value.item(agent) for value in errands[:4]))
+        if path is not None:
+            former = errands.path[agent, : max(path.size, errands.length[agent])].copy()
+            length, waypoint = errands.length.item(agent), errands.waypoint.item(agent)
+            self._journal.on_failure(_put_path_back, errands, agent, former, length, waypoint)
         if goal != errands.goal[agent]:
             errands.been_home[agent] = False
         errands.asked[agent], errands.nearest[agent], errands.goal[agent] = asked, nearest, goal
@@ -132,6 +141,17 @@ class Routes:
         count = _find_cut(tables, agents.cell, self._errands)
         found: list[int] = self._errands.found[:count].tolist()
         return found
+
+
+def _put_back(errands: Errands, agent: int, asked: int, nearest: int, goal: int, been_home: bool) -> None:
+    """Send an agent to where it was sent before. Mutates: errands."""
+    errands.asked[agent], errands.nearest[agent], errands.goal[agent] = asked, nearest, goal
+    errands.been_home[agent] = been_home
+
+
+def _put_path_back(errands: Errands, agent: int, path: Cells, length: int, waypoint: int) -> None:
+    """Let an agent have the path that it had. Mutates: errands."""
+    errands.path[agent, : path.size], errands.length[agent], errands.waypoint[agent] = path, length, waypoint
 
 
 @jit

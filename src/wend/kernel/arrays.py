@@ -14,14 +14,16 @@ its axes by name and what it is filled with; the comment behind it says what it 
 Counters and other mutable scalars of one bundle share a `record`, an array of one element with named int64 fields:
 `plans.counts[0].searches += 1`, in kernels and in Python.
 
-Growing copies, so it belongs between ticks, where agents are added. An array that has to grow in the middle of a search
-is a `Pool` (`pools.py`), which is never copied as a whole.
+Growing belongs between ticks, where agents are added. Large arrays have address space for thousands of rows, so that
+more rows cost neither a copy, nor memory before they are used; other arrays are copied. An array that has to grow in
+the middle of a search is a `Pool` (`pools.py`), which is never copied as a whole.
 """
 
 from __future__ import annotations
 
 import functools
 import math
+import mmap
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -31,7 +33,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-_CACHE_LINE = 64    # bytes
+_CACHE_LINE = 64            # bytes
+_ROWS_AHEAD = 4096          # an array with rows ahead has so many in all,
+_AHEAD_FROM = 1 << 16       # ... where it has this many bytes at least,
+_AHEAD_TO = 1 << 28         # ... and would not have more than these
 
 _Bundle = TypeVar("_Bundle", bound=tuple[Any, ...])
 
@@ -46,10 +51,38 @@ class Declared:
 
     def allocate(self, lengths: tuple[int, ...]) -> NDArray[Any]:
         """A new array."""
-        made = zeros(lengths, self.dtype)
+        made = self._with_rows_ahead(lengths) if isinstance(self.axes[0], str) else None
+        if made is None:
+            made = zeros(lengths, self.dtype)
         if self.fill != 0:
             made[...] = self.fill
         return made
+
+    def _with_rows_ahead(self, lengths: tuple[int, ...]) -> NDArray[Any] | None:
+        """Zeros with address space for more rows behind them; None where that is not worth it, or cannot be had."""
+        row = math.prod(lengths[1:]) * self.dtype.itemsize
+        rows = min(_ROWS_AHEAD, _AHEAD_TO // max(row, 1))
+        if lengths[0] * row < _AHEAD_FROM or rows <= lengths[0] or not hasattr(mmap, "MAP_PRIVATE"):
+            return None
+        try:
+            space = mmap.mmap(-1, rows * row, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        except OSError:             # address space is limited here
+            return None
+        items = np.ndarray((rows * row // self.dtype.itemsize,), self.dtype, space)
+        return items[: math.prod(lengths)].reshape(lengths)
+
+    def lengthened(self, array: NDArray[Any], rows: int) -> NDArray[Any] | None:
+        """The same array with more rows, without a copy; None where it has no space for them."""
+        space: Any = array.base
+        if not isinstance(getattr(space, "base", None), mmap.mmap):
+            return None
+        size = rows * math.prod(array.shape[1:])
+        if size > space.size:
+            return None
+        longer: NDArray[Any] = space[:size].reshape(rows, *array.shape[1:])
+        if self.fill != 0:
+            longer[len(array) :] = self.fill
+        return longer
 
 
 def zeros(lengths: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -134,7 +167,10 @@ def allocate(kind: type[_Bundle], given: Mapping[str, Any] = MappingProxyType({}
 
 
 def grown(bundle: _Bundle, **lengths: int) -> _Bundle:
-    """The same bundle with axes of at least these lengths; arrays that are long enough are kept, others are copied."""
+    """The same bundle with axes of at least these lengths.
+
+    Arrays that are long enough are kept, those with space for more rows lengthened, and others copied.
+    """
     values: list[Any] = []
     for about, value in zip(declared_fields(type(bundle)).values(), bundle, strict=True):
         if isinstance(about, Declared):
@@ -143,8 +179,10 @@ def grown(bundle: _Bundle, **lengths: int) -> _Bundle:
                 for axis, length in zip(about.axes, value.shape, strict=True)
             )
             if wanted != value.shape:
-                larger = about.allocate(wanted)
-                larger[tuple(map(slice, value.shape))] = value
+                larger = about.lengthened(value, wanted[0]) if wanted[1:] == value.shape[1:] else None
+                if larger is None:
+                    larger = about.allocate(wanted)
+                    larger[tuple(map(slice, value.shape))] = value
                 value = larger
         elif about is not None:
             value = grown(value, **lengths)

@@ -19,6 +19,7 @@ each planner provides what applies to it.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
 import time
 import typing
@@ -272,8 +273,7 @@ class Planner(ABC):
     @classmethod
     def parameters(cls) -> tuple[Parameter, ...]:
         """The parameters, in the order of their declaration."""
-        kinds = typing.get_type_hints(cls)
-        return tuple(Parameter(f.name, kinds[f.name], f.default, **f.metadata) for f in dataclasses.fields(cls))
+        return _parameters_of(cls)
 
     def bind(self, state: State, seed: int) -> None:
         """Start work in a world. Called once, before anything else."""
@@ -377,3 +377,10 @@ class Planner(ABC):
 
     def world_restored(self) -> None:
         """The world was led back to a snapshot, and all attributes of the planner but those in `uncaptured`."""
+
+
+@functools.cache
+def _parameters_of(kind: type[Planner]) -> tuple[Parameter, ...]:
+    """The parameters of a class of planners, in the order of their declaration."""
+    kinds = typing.get_type_hints(kind)
+    return tuple(Parameter(f.name, kinds[f.name], f.default, **f.metadata) for f in dataclasses.fields(kind))

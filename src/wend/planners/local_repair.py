@@ -189,7 +189,7 @@ def _search(moment, repairs, agent, need):
         repairs.rough.is_rough[agent], repairs.rough.end[agent] = job.goal != agents.goal[agent], job.goal
         if job.start != cell:                           # it went on meanwhile
             place = skip_to_nearest(tables, paths, agent, job.start, cell)
-            repairs.join[agent] = NO_CELL if place == cell else place
+            repairs.join[agent] = NO_CELL if place == cell or paths.left[agent] == 0 else place
     return answer
 
 
@@ -221,6 +221,8 @@ def begin_rough_paths(agents, repairs):
     for agent in range(agents.cell.size):
         needs_one = _need(agents, repairs, agent) == _PATH and repairs.paths.left[agent] == 0
         repairs.rough.begin[agent] = agents.cell[agent] if needs_one else NO_CELL
+        if needs_one:
+            repairs.join[agent] = NO_CELL               # the path that it was to join was cut, or is of no use
         if needs_one and repairs.seen[agent] != _LOOK_FIRST:
             repairs.seen[agent] = _LOOK_AGAIN
 

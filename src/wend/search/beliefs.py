@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from wend.kernel import UNREACHABLE, jit
 from wend.kernel.arrays import grown
-from wend.kernel.pages import NO_PAGE
 from wend.maps.grid import Grid
 from wend.maps.terrain import CARDINAL_COST
 from wend.search.blocks import CELL, NO_GROUP, NO_ROW, BlockDistances, distance_of
@@ -49,9 +48,7 @@ class Beliefs:
 
     def reserve(self, agents: int) -> None:
         """Make space for so many agents; orders to them need no more."""
-        have = len(self.learned.page_of)
         self.learned = grown(self.learned, agents=agents)
-        self.learned.page_of[have:] = NO_PAGE       # memory is touched now: the first tick has enough to do
         if self._distances is not None:
             self._distances.reserve(agents)
             self._share()
@@ -67,8 +64,7 @@ class Beliefs:
 
     def forget(self, agent: int) -> None:
         """An agent forgets what it has learned."""
-        if (self.learned.page_of[agent] != NO_PAGE).any():
-            forget(self.learned, agent)
+        forget(self.learned.values, self.learned.page_of, agent)
 
     def moves_of_goal(self, agent: int, goal: int) -> int:
         """How far a goal is from the middle of the group to which an agent knows the way, in columns or rows."""
@@ -80,7 +76,7 @@ class Beliefs:
 
     def drop(self, agent: int) -> None:
         """An agent needs no beliefs any more."""
-        forget(self.learned, agent)
+        self.forget(agent)
         if self._distances is not None:
             self._distances.release(int(self.learned.row[agent]))
             self.learned.row[agent] = NO_ROW

@@ -157,19 +157,19 @@ def set_heuristic(learned, agent, x, y, value):
 
 
 @jit
-def _forget_page(learned, agent, at):
-    """Let an agent forget one page of the map. Mutates: learned."""
-    page = learned.page_of[agent, at]
+def _forget_page(values, page_of, agent, at):
+    """Let an agent forget one page of the map. Mutates: values, page_of."""
+    page = page_of[agent, at]
     if page != NO_PAGE:
-        give_back(learned.values, page)
-        learned.page_of[agent, at] = NO_PAGE
+        give_back(values, page)
+        page_of[agent, at] = NO_PAGE
 
 
 @jit
-def forget(learned, agent):
-    """Let an agent forget all that it has learned. Mutates: learned."""
-    for at in range(learned.page_of.shape[1]):
-        _forget_page(learned, agent, at)
+def forget(values, page_of, agent):
+    """Let an agent forget all that it has learned: two fields of `Learned`. Mutates: values, page_of."""
+    for at in range(page_of.shape[1]):
+        _forget_page(values, page_of, agent, at)
 
 
 @jit
@@ -177,7 +177,7 @@ def _forget_pages(learned, pages):
     """Let all agents forget some pages of the map. Mutates: learned."""
     for at in pages:
         for agent in range(learned.page_of.shape[0]):
-            _forget_page(learned, agent, at)
+            _forget_page(learned.values, learned.page_of, agent, at)
 
 
 def forget_around(learned: Learned, places: Iterable[Point]) -> None:

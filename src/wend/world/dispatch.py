@@ -47,15 +47,12 @@ class Dispatch:
 
     def answer(self, agent: int) -> Order:
         """What the last order to an agent came to."""
-        routes = self.routes
-        asked, nearest, goal = (
-            self._state.grid.xy(int(cells[agent])) for cells in (routes.asked, routes.nearest, routes.goal)
-        )
+        asked, nearest, goal = map(self._state.grid.xy, self.routes.errand_of(agent))
         return Order(int(self._roster.handles[agent]), asked, nearest, goal)
 
     def waypoints(self, agent: int) -> list[Point]:
         """The places that an agent has still to pass before it heads for its goal."""
-        return [self._state.grid.xy(cell) for cell in self.routes.waypoints(agent).tolist()]
+        return [self._state.grid.xy(cell) for cell in self.routes.waypoints(agent)]
 
     def followed(self) -> Mapping[int, int]:
         """The agent that each follower follows."""
@@ -241,18 +238,17 @@ class Dispatch:
 
     def _send(self, errand: Errand) -> None:
         """Give an agent another goal or another route to it; write down what is new, and tell the planner."""
-        agent, heading, routes = errand.agent, self._state.agents.goal[errand.agent], self.routes
-        before, route = self.answer(agent), self.waypoints(agent)
-        is_as_sent = errand[1:4] == (routes.asked[agent], routes.nearest[agent], routes.goal[agent])
+        agent, routes, heading = errand.agent, self.routes, self._state.agents.goal.item(errand.agent)
+        before, route = routes.errand_of(agent), routes.waypoints(agent)
+        is_as_sent = errand[1:4] == before
         if is_as_sent and not route and errand.path is NO_PATH and self._claims.holds(agent):
             return
         self._claims.leave(agent)
         self._aim(errand)
-        order, new_route = self.answer(agent), self.waypoints(agent)
-        if order != before:
-            self._note("ordered", agent, **destination(order))
-        if new_route != route:
-            self._note("routed", agent, waypoints=new_route)
+        if not is_as_sent:
+            self._note("ordered", agent, **destination(self.answer(agent)))
+        if routes.waypoints(agent) != route:
+            self._note("routed", agent, waypoints=self.waypoints(agent))
         if self._state.agents.goal[agent] != heading:
             self._liaison.tell(self._liaison.planner.agent_retasked, agent)
 

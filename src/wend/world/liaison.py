@@ -37,8 +37,9 @@ class Liaison:
 
     def tell(self, event: Callable[..., None], *arguments: Any) -> None:
         """Tell the planner of an event."""
-        self._journal.keep_attribute(self, "told_at")
-        self.told_at = self._state.tick
+        if self.told_at != self._state.tick:
+            self._journal.keep_attribute(self, "told_at")
+            self.told_at = self._state.tick
         if not self._is_lost:
             self.ask(event, *arguments)
 

@@ -59,7 +59,7 @@ def test_an_order_sends_everyone_once() -> None:
     orders = field.order([2, 0, 1], (30, 4))
     assert [order.agent for order in orders] == [0, 1, 2]
     assert [field.state.grid.xy(int(cell)) for cell in field.routes.goal] == [order.goal for order in orders]
-    assert all(field.commander.leads(agent) and field.routes.waypoints(agent).size for agent in range(3))
+    assert all(field.commander.leads(agent) and field.routes.waypoints(agent) for agent in range(3))
     assert field.order([0, 1, 2], (30, 4)) == []
     assert field.order([], (30, 4)) == []
 
@@ -79,10 +79,16 @@ def test_an_edit_gives_new_paths_to_those_whose_paths_it_cuts() -> None:
     grid = Grid.from_text("\n".join("." * 40 if y in (0, 8) else "." * 20 + "@" + "." * 19 for y in range(9)))
     field = Field(grid, [(1, 1), (1, 7)])
     orders = field.order([0, 1], (38, 4))
-    assert max(grid.xy(cell)[1] for cell in field.routes.waypoints(0).tolist()) <= 4
+    assert max(grid.xy(cell)[1] for cell in field.routes.waypoints(0)) <= 4
     grid.block([(20, 0)])
     assert field.send(field.commander.edit([])) == orders[:1]
-    assert max(grid.xy(cell)[1] for cell in field.routes.waypoints(0).tolist()) > 4
+    assert field.routes.waypoints(0) == []
+    assert field.commander.search(20) == (20, [])
+    made, errands = field.commander.search(1000)
+    assert 20 < made < 1000
+    assert field.send(errands) == orders[:1]
+    assert max(grid.xy(cell)[1] for cell in field.routes.waypoints(0)) > 4
+    assert not field.commander.is_searching or field.commander.search(0) == (0, [])
     assert field.send(field.commander.edit([])) == []
 
 

@@ -57,7 +57,7 @@ def test_waypoints_and_cuts_agree_with_the_reference(seed: int) -> None:
         ahead = {k: at for k, at in expected.items() if at < len(places[k])}
         for k in range(8):
             assert grid.xy(int(agents.goal[k])) == (places[k][ahead[k]] if k in ahead else grid.xy(target))
-            assert routes.waypoints(k).tolist() == (paths[k][ahead[k] :: SPACING].tolist() if k in ahead else [])
+            assert routes.waypoints(k) == (paths[k][ahead[k] :: SPACING].tolist() if k in ahead else [])
         grid.block([grid.xy(int(draw.choice(np.setdiff1d(cells, agents.cell))))])
         cut = [k for k in range(8) if k in ahead and is_cut(grid, places[k], ahead[k])]
         assert routes.cut(grid.tables, agents) == cut
@@ -68,7 +68,7 @@ def test_a_short_path_has_no_waypoint() -> None:
     routes = Routes(Journal())
     routes.add_agent(0)
     assert routes.aim(0, 7, 6, 5, np.arange(SPACING, dtype=np.int32)) == 5
-    assert routes.waypoints(0).size == 0
+    assert routes.waypoints(0) == []
     assert (routes.asked.tolist(), routes.nearest.tolist(), routes.goal.tolist()) == ([7], [6], [5])
 
 
@@ -80,4 +80,4 @@ def test_agents_and_longer_paths_leave_the_routes_of_others_alone() -> None:
         routes.aim(agent, agent, agent, 1000 + agent, np.arange(agent, 2 * agent + 1, dtype=np.int32))
     assert routes.goal.tolist() == list(range(1000, 1200))
     for agent in range(200):
-        assert routes.waypoints(agent).tolist() == list(range(agent + SPACING, 2 * agent + 1, SPACING))
+        assert routes.waypoints(agent) == list(range(agent + SPACING, 2 * agent + 1, SPACING))

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import copy
+import mmap
+import pickle
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -22,6 +24,10 @@ class Outer(NamedTuple):
     counts: Annotated[np.ndarray, record("searches", "pushes")]
     inner: Inner
     window: int
+
+
+class Filled(NamedTuple):
+    cell: Annotated[np.ndarray, int32("agents", "ticks", fill=-1)]
 
 
 @jit
@@ -72,6 +78,23 @@ def test_growth_keeps_what_was_there_and_fills_the_rest() -> None:
     assert larger.corner is outer.corner
     assert larger.counts is outer.counts
     assert grown(larger, agents=2).goal is larger.goal
+
+
+@pytest.mark.small
+@pytest.mark.skipif(not hasattr(mmap, "MAP_PRIVATE"), reason="there is no address space to be had without memory")
+def test_a_large_array_gets_more_rows_without_a_copy() -> None:
+    outer = allocate(Outer, {"window": 3}, agents=64, ticks=512, cells=3)
+    outer.way[63, 511] = 9
+    larger = grown(outer, agents=4096)
+    assert larger.way.ctypes.data == outer.way.ctypes.data
+    assert (larger.way.shape, int(larger.way[63, 511]), int(larger.way.sum())) == ((4096, 512), 9, 9)
+    longer, wider = grown(larger, agents=4097), grown(larger, ticks=513)
+    for copy_of in (longer, wider, copied(larger), pickle.loads(pickle.dumps(larger))):
+        assert not np.shares_memory(copy_of.way, larger.way)
+        assert (int(copy_of.way[63, 511]), int(copy_of.way.sum())) == (9, 9)
+    filled = allocate(Filled, agents=64, ticks=512)
+    filled.cell[:] = 5
+    assert grown(filled, agents=128).cell[:, 0].tolist() == [5] * 64 + [-1] * 64
 
 
 @pytest.mark.small

@@ -119,3 +119,17 @@ def test_what_an_agent_saw_from_another_cell_is_forgotten_once_it_has_a_path() -
         world.tick()
     world.block([(5, 3)])
     assert world.run(max_ticks=30) == "done"
+
+
+@pytest.mark.small
+def test_a_rough_path_begins_where_its_agent_stands() -> None:
+    """It was to join a path that is cut since then. Its next one, a rough one, does not begin where that one did."""
+    world = World(Grid(np.ones((64, 64))), "lra")
+    walker = world.add((1, 1), (61, 61))
+    world.planner._repairs.join[walker] = world.grid.cell(0, 7)
+    world.tick(budget=80)
+    assert world.planner._repairs.rough.is_rough[walker]
+    cells = (world.grid.cell(*world.position(walker)), *world.planner.intent(walker).path)
+    assert len(cells) > 1
+    assert paths.is_walkable(world.grid.tables, np.array(cells, np.int32))
+    assert world.run(max_ticks=70, budget=80) == "done"

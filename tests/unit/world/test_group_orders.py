@@ -183,10 +183,14 @@ def test_a_wall_leads_those_whose_paths_it_cuts_around_it() -> None:
     assert any(y < 10 for _, y in world.waypoints(0))
     world.block([(14, 0), (14, 1)])
     assert [world.goal(agent) for agent in group] == places
+    assert (world.expansions, world.waypoints(0), world.waypoints(1)) == (0, [], low)
+    world.tick(budget=40)
+    assert (world.expansions, world.waypoints(0)) == (40, [])       # the search goes on
+    world.tick()
+    assert world.waypoints(0)
     assert all(y > 10 for _, y in world.waypoints(0))
-    assert world.waypoints(1) == low
     events = [event for event in world.trace().events_of("routed", "ordered") if event.agent == 0]
-    assert [event.kind for event in events] == ["ordered", "routed", "routed"]
+    assert [event.kind for event in events] == ["ordered", "routed", "routed", "routed"]
     assert world.run(max_ticks=100) == "done"
 
 
