@@ -358,6 +358,9 @@ class Planner(ABC):
 
     # Events between two ticks. The state already shows them; a planner forgets what they invalidate, and no more.
 
+    def make_room(self, agents: int) -> None:
+        """So many agents are about to be added, one by one: time to make arrays for all of them at once."""
+
     def agent_added(self, agent: int) -> None:
         """An agent was added; its index is the next one, or that of an agent that was removed or teleported."""
 

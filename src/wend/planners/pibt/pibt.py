@@ -212,13 +212,16 @@ class Pibt(Planner):
         write_known(found.reverse, found.search_of[agent], cost)
         return np.where(cost >= 0, cost / CARDINAL_COST, np.nan)
 
-    def agent_added(self, agent: int) -> None:
+    def make_room(self, agents: int) -> None:
         have = self._priorities.away.size
-        if agent >= have:
-            space = ahead(have, agent + 1)
+        space = ahead(have, agents)
+        if space > have:
             self._priorities = grown(self._priorities, agents=space)
             self._decisions = grown(self._decisions, agents=space)
             self._distances.reserve(space)
+
+    def agent_added(self, agent: int) -> None:
+        self.make_room(agent + 1)
         self._priorities.away[agent] = self.state.tick
         if self.state.agents.cell[agent] != NO_CELL:
             self.agent_retasked(agent)
