@@ -174,6 +174,7 @@ class Handover(NamedTuple):
     reason: str                 # why it, in words
     agents: int = 0             # of the planner's there were then
     budget: int | None = None   # its size then
+    tried: int = 0              # planners that were at work in vain before it, in the same jam
 
 
 class Situation(NamedTuple):
@@ -182,6 +183,7 @@ class Situation(NamedTuple):
     agents: int         # of the planner's there are on the map
     home: int           # of them are on their goals
     quiet_ticks: int    # since an agent last arrived, got an order, came or left, or the map was edited
+    told_ticks: int = 0     # the same, but for arrivals
 
 
 class Successor(NamedTuple):
@@ -190,6 +192,7 @@ class Successor(NamedTuple):
     algorithm: str
     parameters: dict[str, Any]
     reason: str
+    tried: int = 0      # as in Handover
 
 
 @dataclass(frozen=True)
