@@ -36,6 +36,7 @@ OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("mapp", {"turn": "until-stopped"}),
     ("pibt", {"swap": False}),
     ("lacam", {"swap": False, "max_expansions": 300, "anytime_expansions": 20}),
+    ("lacam-rt", {"swap": False, "configurations": 5}),
     ("mapp", {"target_isolation": False, "needless": "keep", "rounds": 1}),
     ("mapp", {"alternate_connectivity": False, "counting": False, "needless": "trim"}),
     ("mapp", {"minimal_rollback": True, "inline_return": True}),

@@ -75,12 +75,14 @@ def _print_choice(choice: Choice, json: bool) -> None:
 
 def _print_first(task: Problem, budget: Budget, json: bool) -> None:
     """Print what `auto` begins with."""
-    from wend.planners.auto.auto import Auto, regime_of
+    from wend.planners.auto.auto import WAY_OUT, Auto, patience_ticks, regime_of
 
     auto, regime = Auto(offline=True), regime_of(task.grid, len(task.starts), budget)
     first, choice = auto.first(regime), auto.choice(regime)
+    ticks = patience_ticks(task.grid, choice.algorithm)
+    jam = f"{WAY_OUT} takes over if no agent arrives for {ticks} ticks with {choice.algorithm}, once half are home"
     if json:
         known = {"expected": dict(choice.expected), "problems": choice.problems}
-        print_json({"algorithm": first.algorithm, **known, "reasons": [first.reason]})
+        print_json({"algorithm": first.algorithm, **known, "reasons": [first.reason], "jam": jam})
     else:
-        print_text(f"run {first.algorithm}\nbecause:\n  {first.reason}\n")
+        print_text(f"run {first.algorithm}\nbecause:\n  {first.reason}\nin a jam:\n  {jam}\n")

@@ -175,6 +175,7 @@ class Handover(NamedTuple):
     reason: str                 # why it, in words
     agents: int = 0             # of the planner's there were then
     budget: int | None = None   # its size then
+    tried: int = 0              # planners that were at work in vain before it, in the same jam
 
 
 class Situation(NamedTuple):
@@ -183,6 +184,7 @@ class Situation(NamedTuple):
     agents: int         # of the planner's there are on the map
     home: int           # of them are on their goals
     quiet_ticks: int    # since an agent last arrived, got an order, came or left, or the map was edited
+    told_ticks: int = 0     # the same, but for arrivals
 
 
 class Successor(NamedTuple):
@@ -191,6 +193,7 @@ class Successor(NamedTuple):
     algorithm: str
     parameters: dict[str, Any]
     reason: str
+    tried: int = 0      # as in Handover
 
 
 @dataclass(frozen=True)
@@ -357,6 +360,9 @@ class Planner(ABC):
         return None
 
     # Events between two ticks. The state already shows them; a planner forgets what they invalidate, and no more.
+
+    def make_room(self, agents: int) -> None:
+        """So many agents are about to be added, one by one: time to make arrays for all of them at once."""
 
     def agent_added(self, agent: int) -> None:
         """An agent was added; its index is the next one, or that of an agent that was removed or teleported."""

@@ -24,6 +24,7 @@ WANG = "Wang, Botea: Fast and Memory-Efficient Multi-Agent Pathfinding (ICAPS 20
 WANG_MAPP = "Wang, Botea: MAPP: a Scalable Multi-Agent Path Planning Algorithm (JAIR 2011)"
 SIGURDSON = "Sigurdson et al.: Multi-Agent Pathfinding with Real-Time Heuristic Search (CIG 2018)"
 OKUMURA_PIBT = "Okumura et al.: Priority Inheritance with Backtracking (Artificial Intelligence 2022)"
+LIANG = "Liang et al.: Real-Time LaCAM for Real-Time MAPF (SoCS 2025)"
 OKUMURA_LACAM = "Okumura: Improving LaCAM for Scalable Eventually Optimal Multi-Agent Pathfinding (IJCAI 2023)"
 
 AUTO = "auto"       # what chooses between the others, wherever none is named
@@ -232,6 +233,16 @@ _ALGORITHMS = (
         paper=OKUMURA_LACAM,
         online=False,
         where="wend.planners.lacam.lacam:Lacam",
+    ),
+    Algorithm(
+        key="lacam-rt",
+        title="Real-Time LaCAM",
+        summary="LaCAM's search goes on from tick to tick, and the agents walk after it, its backtracking included.",
+        suits="jams: it is complete while orders and walls stand",
+        paper=LIANG,
+        online=True,
+        where="wend.planners.lacam.real_time:RealTimeLacam",
+        loses_track="with every order it begins to search the distances anew, and rough ones may end in a dead end",
     ),
     Algorithm(
         key="mapp",

@@ -306,13 +306,17 @@ class SharedSearches:
         self._users: list[int] = []                 # agents by search
         self._unused: list[int] = []
 
-    def aim(self, agent: int, goal: int, origin: int) -> None:
-        """Say where an agent wants to go, and from where."""
-        if agent >= self.of.size:                   # a search for each agent is enough: orders need no more space
-            more = ahead(self.of.size, agent + 1)
+    def reserve(self, agents: int) -> None:
+        """Make space for so many agents. A search for each of them is enough: orders need no more."""
+        more = ahead(self.of.size, agents)
+        if more > self.of.size:
             self.of = np.pad(self.of, (0, more - self.of.size), constant_values=-1)
             self.reverse = grown(self.reverse, searches=more)
             self._users += [0] * (more - len(self._users))
+
+    def aim(self, agent: int, goal: int, origin: int) -> None:
+        """Say where an agent wants to go, and from where."""
+        self.reserve(agent + 1)
         self.drop(agent)
         search = self._by_goal.get(goal)
         if search is None:

@@ -43,11 +43,12 @@ class Handovers(Rewindable):
         """Let the chooser say who plans from this tick on."""
         agents = self.state.agents
         present = int(((agents.cell != NO_CELL) & agents.controlled).sum())
-        quiet_ticks = self.ticks - max(self._arrived_at, self._liaison.told_at, self._handovers[-1].tick)
-        situation = Situation(present, self.home_count(), quiet_ticks)
+        told_at = self._liaison.told_at
+        quiet_ticks = self.ticks - max(self._arrived_at, told_at, self._handovers[-1].tick)
+        situation = Situation(present, self.home_count(), quiet_ticks, self.ticks - told_at)
         if named := chooser.successor(situation, self._handovers, self.planner, budget):
             successor = registry.create(named.algorithm, **named.parameters)
-            handover = Handover(self.ticks, named.algorithm, named.reason, present, budget.size)
+            handover = Handover(self.ticks, named.algorithm, named.reason, present, budget.size, named.tried)
             if successor == self.planner:       # it is at work already, as one that was likely to be chosen
                 self._write_down(handover)
             else:

@@ -96,6 +96,7 @@ class Liaison:
         spare = int(vacant[0]) if vacant.size else 0        # where an agent that has left stands while it is introduced
         self._empty()
         planner.bind(state, self._seed)
+        planner.make_room(len(cells))
         for agent, cell in enumerate(cells):
             state.agents = _first(agents, agent + 1)
             if cell != NO_CELL:

@@ -6,6 +6,7 @@ import copy
 import pickle
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from wend import ALGORITHMS, Grid, Planner, Snapshot, Trace, World, create
@@ -123,6 +124,52 @@ def test_the_planner_so_far_is_free_again_and_one_at_work_is_refused() -> None:
             world.change_planner(taken)
     other.change_planner(second)
     assert world.run(max_ticks=9) == "done"
+
+
+class TakesNotes(Planner):
+    """A planner that notes down how it meets the agents."""
+
+    def bind(self, state, seed) -> None:
+        super().bind(state, seed)
+        self.notes: list[tuple[str, int]] = []
+
+    def make_room(self, agents: int) -> None:
+        self.notes.append(("room for", agents))
+
+    def agent_added(self, agent: int) -> None:
+        self.notes.append(("meets", agent))
+
+    def plan(self, proposal, budget) -> None:
+        pass
+
+
+def test_a_planner_that_takes_over_hears_first_how_many_agents_there_are() -> None:
+    world, successor = busy_world(), TakesNotes()
+    world.change_planner(successor)
+    assert successor.notes == [("room for", 18), *(("meets", agent) for agent in range(18))]
+
+
+@pytest.mark.parametrize("key", ["weave", "surge", "pibt"])
+def test_room_for_many_agents_changes_nothing_but_the_time_it_takes(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those who met 200 agents one by one, and grew with them, make the same moves."""
+    grid = Grid(np.ones((30, 30)))
+    runs = []
+    for _ in range(2):
+        world = World(grid, "lra", seed=2)
+        for k in range(200):
+            world.add((k % 30, k // 30), goal=(29 - k % 30, 29 - k // 30))
+        world.change_planner(key)
+        world.run(max_ticks=25, budget=2_000)
+        runs.append(world.positions().tolist())
+        monkeypatch.setattr(type(world.planner), "make_room", _one_by_one(type(world.planner).make_room))
+    assert runs[0] == runs[1]
+
+
+def _one_by_one(make_room):
+    """A `make_room` that does not look ahead."""
+    def grown(self, agents: int) -> None:
+        make_room(self, min(agents, self.state.agents.cell.size))
+    return grown
 
 
 class CannotStart(Planner):

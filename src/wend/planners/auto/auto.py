@@ -9,6 +9,7 @@ things as future work: to change it in the middle of a run, and to choose under 
     ... but no plan for all was found           `Auto._after_offline`
     another number of agents, or budget         `Auto._reconsidered`
     nobody arrives any more                     `_way_out`
+    ... and the jam is over                     `Auto._back`
 
 A world asks `successor` before every tick, and lets the planner that it names take over (docs/auto.md). Everything is
 counted in ticks, agents and expansions, never in seconds, so that a run can be repeated. Auto keeps nothing in mind:
@@ -21,7 +22,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import takewhile
 
 import numpy as np
 
@@ -30,10 +30,15 @@ from wend.planners import registry
 from wend.planners.auto.model import PORTFOLIO, Advice, Regime, choose
 from wend.planners.base import Budget, Handover, Planner, Proposal, Situation, Successor, parameter
 
-# Ticks without an arrival before the other planner may take over; doubled with every change. In runs that brought all
-# home by themselves, the longest pause after half were home was 95 ticks with Weave and 45 with Surge (docs/auto.md).
-PATIENCE_TICKS = {"weave": 150, "surge": 50}
+# Ticks without an arrival before another planner takes over; doubled whenever all three were at work in vain. In runs
+# that brought all home by themselves, the longest pause after half were home was 95 ticks with Weave and 67 with Surge
+# (docs/auto.md). Where fewer are home it takes longer, as many of them have still far to walk.
+WAY_OUT = "lacam-rt"
+WAY_OUT_PARAMETERS = {"configurations": 16}
+PATIENCE_TICKS = {"weave": 150, "surge": 100, WAY_OUT: 300}
 WALK = 8                # ... but at least the way around the map over this: far goals are no jam
+FEW_HOME = 4            # so many times as long before half are home
+STAY_TICKS = 150        # for which a way out is left to work when there are other orders
 LOOK_TICKS = 16         # between two looks at the number of agents and the budget
 MUCH = 4.0              # so many times as many agents, or as large a budget, are reason to choose again
 
@@ -51,7 +56,7 @@ class Auto(Planner):
     model: str = parameter("", "what `wend train auto` has written; empty for what Wend comes with")
 
     def portfolio(self) -> tuple[str, ...]:
-        return (*PORTFOLIO, OFFLINE) if self.offline else PORTFOLIO
+        return (*PORTFOLIO, WAY_OUT, *((OFFLINE,) if self.offline else ()))
 
     def plan(self, proposal: Proposal, budget: Budget) -> None:
         """Nothing: before the first tick another planner takes over."""
@@ -68,6 +73,8 @@ class Auto(Planner):
         now = made[-1]
         if now.algorithm == OFFLINE:
             return self._after_offline(situation, mover, budget)
+        if now.tried and self._is_over(situation, now):
+            return self._back(situation, now, budget)
         if self.switch and (way_out := _way_out(self.state.grid, situation, made)):
             return way_out
         if self.state.tick % LOOK_TICKS == 0 and _is_other(situation, now, budget):
@@ -97,6 +104,16 @@ class Auto(Planner):
         reason = f"{OFFLINE} found no plan that brings all home within its share; {chosen.reason}"
         return Successor(chosen.algorithm, {}, reason)
 
+    def _is_over(self, situation: Situation, now: Handover) -> bool:
+        """Whether a jam is over, in which planners were at work in vain: all are home, or they have other orders."""
+        worked = self.state.tick - now.tick
+        return situation.home == situation.agents or situation.told_ticks < worked >= STAY_TICKS
+
+    def _back(self, situation: Situation, now: Handover, budget: Budget) -> Successor:
+        """What it would begin with, once a jam is over."""
+        chosen = self.choice(regime_of(self.state.grid, situation.agents, budget))
+        return Successor(chosen.algorithm, {}, f"the jam that {now.algorithm} was taken for is over; {chosen.reason}")
+
     def _reconsidered(self, situation: Situation, now: Handover, budget: Budget) -> Successor | None:
         """Another choice, if there are many more agents by now, or far fewer, or the budget is another one."""
         chosen = self.choice(regime_of(self.state.grid, situation.agents, budget))
@@ -112,21 +129,25 @@ def regime_of(grid: Grid, agents: int, budget: Budget) -> Regime:
 
 
 def _way_out(grid: Grid, situation: Situation, made: Sequence[Handover]) -> Successor | None:
-    """The other planner, if nobody has arrived for long, though at least half are home.
+    """Another planner, if nobody has arrived for long: Real-Time LaCAM, and if it is at work, the other of the two."""
+    agents, home, quiet, _ = situation
+    now = made[-1]
+    if home == agents:
+        return None
+    patience = patience_ticks(grid, now.algorithm) << min(now.tried // 3, 8)
+    if quiet < (patience if 2 * home >= agents else FEW_HOME * patience):
+        return None
+    saw = f"{home:,} of {agents:,} agents are home, and none has arrived for {quiet} ticks with {now.algorithm}"
+    if now.algorithm != WAY_OUT:
+        reason = f"{saw}: {WAY_OUT} searches for a way for all of them"
+        return Successor(WAY_OUT, WAY_OUT_PARAMETERS, reason, now.tried + 1)
+    other = PORTFOLIO[1] if made[-2].algorithm == PORTFOLIO[0] else PORTFOLIO[0]
+    return Successor(other, {}, f"{saw}: {other} may stir them", now.tried + 1)
 
-    Before half are home, a jam is more likely to dissolve by itself than to be dissolved by another planner.
-    """
-    agents, home, quiet = situation
-    here = made[-1].algorithm
-    if here not in PORTFOLIO or 2 * home < agents or home == agents:
-        return None
-    changes = sum(1 for _ in takewhile(lambda handover: handover.algorithm in PORTFOLIO, reversed(made))) - 1
-    patience = max(PATIENCE_TICKS[here], 2 * (grid.width + grid.height) // WALK)
-    if quiet < patience << min(changes, 8):
-        return None
-    other = PORTFOLIO[1] if here == PORTFOLIO[0] else PORTFOLIO[0]
-    saw = f"{home:,} of {agents:,} agents are home, and none has arrived for {quiet} ticks with {here}"
-    return Successor(other, {}, f"{saw}: {other} may find a way for the others")
+
+def patience_ticks(grid: Grid, algorithm: str) -> int:
+    """For how many ticks without an arrival a planner stays at work on a map, if half are home."""
+    return max(PATIENCE_TICKS[algorithm], 2 * (grid.width + grid.height) // WALK)
 
 
 def _is_other(situation: Situation, now: Handover, budget: Budget) -> bool:

@@ -122,7 +122,7 @@ def choose(regime: Regime, path: str = "") -> Advice:
     load, crowding = regime.place()
     problems = 0 if model is None else model.problems[load][crowding]
     if model is None or problems < FEWEST:
-        why = "there is no model" if model is None else "few problems like this were measured"
+        why = "its model cannot be used" if model is None else "few problems like this were measured"
         reason = f"{regime}: {why}; by the rule it is {PORTFOLIO[0]}, which is ahead in most classes of problems"
         return Advice(PORTFOLIO[0], reason, {}, 0)
     expected = {name: model.ticks[name][load][crowding] for name in PORTFOLIO}

@@ -183,7 +183,7 @@ class Bmaa(Planner):
         self._prefixes = allocate(Prefixes, agents=0, expansions=self.expansions)
         self._making_way = MakingWay(state, seed, patience=self.patience, replans=self.replan_when_blocked)
         self._waits_for = np.zeros(0, np.int32)     # as the last call of `plan` left it
-        self._reserve(1)
+        self.make_room(1)
         for agent in range(state.agents.cell.size):
             self.agent_added(agent)
 
@@ -250,8 +250,7 @@ class Bmaa(Planner):
             return self._beliefs.draw_distances(agent)
         return self._beliefs.draw_costs(agent, int(self.state.agents.goal[agent]))
 
-    def _reserve(self, agents: int) -> None:
-        """Make space for so many agents."""
+    def make_room(self, agents: int) -> None:
         have = self._standing.stands.size
         if agents > have:
             agents = ahead(have, agents)
@@ -261,7 +260,7 @@ class Bmaa(Planner):
             self._making_way.reserve(agents)
 
     def agent_added(self, agent: int) -> None:
-        self._reserve(agent + 1)
+        self.make_room(agent + 1)
         self._aim(agent)
 
     def agent_removed(self, agent: int) -> None:

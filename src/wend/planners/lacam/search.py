@@ -5,8 +5,8 @@ Okumura: LaCAM: Search-Based Algorithm for Quick Multi-Agent Pathfinding (AAAI 2
 Eventually Optimal Multi-Agent Pathfinding (IJCAI 2023).
 
     paper                                               here
-    low-level search: constraints, breadth first        _fix, _continue
-    configuration generator: PIBT under constraints     _propose
+    low-level search: constraints, breadth first        steps.py
+    configuration generator: PIBT under constraints     steps.py
     high-level search, LaCAM*'s rewriting and pruning   explore; tree.py
     (whom PIBT prefers to be where)                     search/preferences.py
 
@@ -19,8 +19,6 @@ The cost of a plan is its sum of loss: the ticks in which a unit is not on its g
 all units. It is what LaCAM* minimises; the sum of costs is the same but for units that leave their goals again.
 
 Deviations
-- A constraint that lets two units collide or exchange cells is never made, since nothing that continues it is legal.
-- Whoever stands on a cell that is fixed for another unit decides first.
 - Chance is a hash of the seed and the number of the step.
 """
 
@@ -36,11 +34,11 @@ from wend.kernel.arrays import allocate
 from wend.maps.terrain import GridTables
 from wend.planners.base import Agents
 from wend.planners.lacam.instance import LacamInstance, moves_from
+from wend.planners.lacam.steps import continue_constraint, fix_units, propose, take_up
 from wend.planners.lacam.tree import (
     NONE,
     ROOT,
     Tree,
-    add_constraint,
     add_node,
     find_node,
     has_space,
@@ -53,12 +51,11 @@ from wend.planners.lacam.tree import (
     take_constraint,
     with_space,
 )
-from wend.search.pibt import Decisions, decide, fix, forget_decisions, may_push_any
-from wend.search.preferences import list_cells, settle
+from wend.search.pibt import Decisions
+from wend.search.preferences import list_cells
 
 EXHAUSTED = UNREACHABLE     # OPEN is empty: the best plan is optimal, or there is none
 
-_STAY = 8                   # of the nine things a unit can do
 _STEP = np.array([*[1] * 8, 0], np.int64)       # a wait comes before a move that leads as near; see `_far`
 _RESTART = 1000             # one in so many known configurations is not opened again, but the root
 
@@ -66,11 +63,13 @@ _RESTART = 1000             # one in so many known configurations is not opened 
 class TreeState(NamedTuple):
     """The search for a plan."""
 
-    instance: LacamInstance
+    tables: GridTables
     tree: Tree
     decisions: Decisions
     agents: Agents          # the units, in the configuration at hand
     occupant: np.ndarray    # int32[cells]  the unit that stands there, or NO_AGENT
+    units: int
+    instance: LacamInstance
     swaps: bool
     seed: int
 
@@ -97,71 +96,6 @@ def _far(scene, unit, cell):
 def _rank(scene, decisions, depth):
     """List a unit's next cells. Mutates: decisions."""
     return list_cells(scene, decisions, depth, _far, _far)
-
-
-@jit
-def _fix(search, constraint):
-    """Let units go where a constraint says; return how many. Mutates: search.decisions."""
-    tree, depth = search.tree, 0
-    while constraint != ROOT:
-        fix(search.decisions, tree.fixed_unit[constraint], tree.fixed_cell[constraint])
-        constraint = tree.fixed_after[constraint]
-        depth += 1
-    return depth
-
-
-@jit
-def _continue(search, node, constraint, depth, lot):
-    """Add the constraints that also fix the next unit in a node's order. Mutates: search.tree.
-
-    The units of the constraint itself, and no others, are decided.
-    """
-    tree, tables, decisions = search.tree, search.instance.tables, search.decisions
-    if depth == search.agents.cell.size:
-        return
-    unit = tree.order[node, depth]
-    here = search.agents.cell[unit]
-    stride = 1 if lot & 1 else 2
-    for k in range(9):
-        d = (lot + k * stride) % 9
-        if d != _STAY and not tables.moves[here] >> d & 1:
-            continue
-        there = here + tables.offset[d] if d != _STAY else here
-        other = search.occupant[there]
-        if decisions.taken[there] != NO_AGENT:
-            continue
-        if other != NO_AGENT and decisions.decided[other] and decisions.target[other] == here:
-            continue
-        add_constraint(tree, node, constraint, unit, there)
-
-
-@jit
-def _propose(search, node, constraint, lot):
-    """Let PIBT find a next configuration for all units that are not decided; whether it does. Mutates: decisions."""
-    tree, decisions, occupant = search.tree, search.decisions, search.occupant
-    scene = LacamScene(
-        search.instance.tables, search.agents, occupant, search.instance, _STEP, search.swaps, lot
-    )
-    while constraint != ROOT:
-        other = occupant[tree.fixed_cell[constraint]]
-        if other != NO_AGENT and not decisions.decided[other]:
-            decide(decisions, scene, other, _rank, may_push_any)
-            if not decisions.decided[other]:
-                return False
-        constraint = tree.fixed_after[constraint]
-    return settle(scene, decisions, tree.order[node], _rank) == 1
-
-
-@jit
-def _take_up(search, node):
-    """Let the units stand where they do in a node. Mutates: search.agents, occupant, decisions."""
-    cells, occupant = search.agents.cell, search.occupant
-    forget_decisions(search.decisions)
-    for unit in range(cells.size):
-        occupant[cells[unit]] = NO_AGENT
-    for unit in range(cells.size):
-        cells[unit] = search.tree.cell[node, unit]
-        occupant[cells[unit]] = unit
 
 
 @jit
@@ -207,11 +141,14 @@ def explore(search, steps):
             continue
         lot = scramble(search.seed ^ scramble(counts.steps))
         counts.steps += 1
-        _take_up(search, node)
-        depth = _fix(search, constraint)
-        _continue(search, node, constraint, depth, lot)
+        take_up(search, node)
+        depth = fix_units(search, constraint)
+        continue_constraint(search, node, constraint, depth, lot)
         had_plan = counts.goal != NONE
-        if _propose(search, node, constraint, lot):
+        scene = LacamScene(
+            search.tables, search.agents, search.occupant, search.instance, _STEP, search.swaps, lot
+        )
+        if propose(search, scene, node, constraint, _rank) == 1:
             _arrive(search, node, lot)
             if counts.goal != NONE and not had_plan:
                 return FOUND
@@ -226,7 +163,8 @@ class TreeSearch:
         occupant = np.full(cells, NO_AGENT, np.int32)
         agents = Agents(instance.start.copy(), instance.goal, np.ones(units, np.bool_), np.zeros(units, np.bool_))
         decisions = allocate(Decisions, agents=units, cells=cells)
-        self._search = TreeState(instance, make_tree(instance), decisions, agents, occupant, swaps, seed)
+        tree = make_tree(instance)
+        self._search = TreeState(instance.tables, tree, decisions, agents, occupant, units, instance, swaps, seed)
 
     @property
     def steps(self) -> int:

@@ -20,7 +20,7 @@ from wend.planners.lacam.instance import LacamInstance, moves_from
 
 NONE = -1           # no node, constraint or edge
 ROOT = 0            # the first node, and the constraint that fixes nothing
-_CHOICES = 9        # constraints that continue another one, at most
+CHOICES = 9         # constraints that continue another one, at most
 
 _QUEUED, _IMPROVED = 1, 2       # bits of Tree.mark
 
@@ -62,6 +62,11 @@ class Tree(NamedTuple):
         ),
     ]
 
+    def lengths_in_use(self) -> dict[str, int]:
+        """How much of the tree a snapshot has to hold."""
+        counts = self.counts[0]
+        return {name: int(counts[name]) for name in ("nodes", "constraints", "edges", "opened")}
+
 
 def make_tree(instance: LacamInstance) -> Tree:
     """A tree with one node, in which all units are on their starts; the one with the longest way decides first."""
@@ -81,7 +86,7 @@ def with_space(tree: Tree) -> Tree:
     nodes, opened = tree.cell.shape[0], tree.open.size
     constraints, edges = tree.fixed_unit.size, tree.edge_to.size
     nodes *= 1 + (counts.nodes == nodes)
-    constraints *= 1 + (counts.constraints + _CHOICES > constraints)
+    constraints *= 1 + (counts.constraints + CHOICES > constraints)
     edges *= 1 + (counts.edges + 2 > edges)
     opened *= 1 + (counts.opened + counts.nodes + 2 > opened)
     larger = grown(tree, nodes=nodes, constraints=constraints, edges=edges, opened=opened)
@@ -97,7 +102,7 @@ def has_space(tree):
     counts = tree.counts[0]
     return (
         counts.nodes < tree.cell.shape[0]
-        and counts.constraints + _CHOICES <= tree.fixed_unit.size
+        and counts.constraints + CHOICES <= tree.fixed_unit.size
         and counts.edges + 2 <= tree.edge_to.size
         and counts.opened + counts.nodes + 2 <= tree.open.size
     )
@@ -144,7 +149,23 @@ def find_node(tree, cells):
 
 @jit
 def add_node(instance, tree, cells, order, rank, parent, cost):
-    """Add a new configuration, whose parent has this `order`, and open it; return its number. Mutates: tree.
+    """Add a new configuration, and what it costs, whose parent has this `order`; return its number. Mutates: tree."""
+    counts = tree.counts[0]
+    node = enter_node(tree, instance.goal, cells, order, rank, parent)
+    h = np.int64(0)
+    for unit in range(cells.size):
+        h += moves_from(instance, unit, cells[unit])
+    tree.h[node] = h
+    tree.g[node] = cost + (tree.g[parent] if parent != NONE else 0)
+    tree.edge[node] = NONE
+    if h < tree.h[counts.nearest]:
+        counts.nearest = node
+    return node
+
+
+@jit
+def enter_node(tree, goal, cells, order, rank, parent):
+    """Enter a new configuration, whose parent has this `order`, and open it; return its number. Mutates: tree.
 
     A unit's priority grows while it is off its goal and is lost there. So those off their goals keep their order, and
     those on their goals come behind them, in the order of `rank`, the same for all nodes.
@@ -158,25 +179,17 @@ def add_node(instance, tree, cells, order, rank, parent, cost):
     tree.slot[_slot_of(tree, cells, tree.key[node])] = node
     place = 0
     for unit in order:
-        if cells[unit] != instance.goal[unit]:
+        if cells[unit] != goal[unit]:
             tree.order[node, place] = unit
             place += 1
-    h = np.int64(0)
+    if place == 0:
+        counts.goal = node
     for unit in rank:
-        if cells[unit] == instance.goal[unit]:
+        if cells[unit] == goal[unit]:
             tree.order[node, place] = unit
             place += 1
-        else:
-            h += moves_from(instance, unit, cells[unit])
-    tree.h[node] = h
-    tree.g[node] = cost + (tree.g[parent] if parent != NONE else 0)
     tree.parent[node] = parent
     tree.first[node] = tree.last[node] = ROOT
-    tree.edge[node] = NONE
-    if h == 0:
-        counts.goal = node
-    if h < tree.h[counts.nearest]:
-        counts.nearest = node
     open_node(tree, node)
     return node
 

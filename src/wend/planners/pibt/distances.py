@@ -139,6 +139,7 @@ class Distances:
 
     def reserve(self, agents: int) -> None:
         """Make space for so many agents."""
+        self._searches.reserve(agents)
         self._blocks.reserve(agents)
         self.known = grown(self.known, agents=agents)
         self._share()

@@ -87,7 +87,7 @@ def find_distances(scene, order, expansions, is_limited):
 
 
 @jit
-def _rank(scene, decisions, depth):
+def rank(scene, decisions, depth):
     """List an agent's next cells. Mutates: decisions, scene.distances."""
     return list_cells(scene, decisions, depth, far, known)
 
@@ -105,7 +105,7 @@ def decide_all(scene, decisions, order, expansions, next_cell, waits_for):
     for agent in range(agents.cell.size):
         if agents.cell[agent] != NO_CELL and is_fixed(agents, agent):
             fix(decisions, agent, next_cell[agent])
-    answer = settle(scene, decisions, order, _rank)
+    answer = settle(scene, decisions, order, rank)
     if answer < 0:
         return answer
     for agent in order:
@@ -113,20 +113,20 @@ def decide_all(scene, decisions, order, expansions, next_cell, waits_for):
         if decisions.decided[agent]:
             next_cell[agent] = decisions.target[agent]
         if next_cell[agent] == here != agents.goal[agent]:
-            waits_for[agent] = _in_the_way(scene, decisions, agent)
+            waits_for[agent] = in_the_way(scene, decisions, agent)
     return 0
 
 
 @jit
-def _in_the_way(scene, decisions, agent):
+def in_the_way(scene, decisions, agent):
     """The agent that has the best next cell of one that stays, or that stands there. Mutates: scene.distances."""
     tables, here = scene.tables, scene.agents.cell[agent]
     best, least = here, np.int64(2**62)
     for d in range(8):
         if tables.moves[here] >> d & 1:
-            cost = far(scene, agent, here + tables.offset[d]) + scene.step[d]
-            if cost < least:
-                best, least = here + tables.offset[d], cost
+            cost = far(scene, agent, here + tables.offset[d])
+            if 0 <= cost < least - scene.step[d]:
+                best, least = here + tables.offset[d], cost + scene.step[d]
     other = decisions.taken[best] if decisions.taken[best] != NO_AGENT else scene.occupant[best]
     return NO_AGENT if other == agent else np.int64(other)
 
@@ -212,13 +212,16 @@ class Pibt(Planner):
         write_known(found.reverse, found.search_of[agent], cost)
         return np.where(cost >= 0, cost / CARDINAL_COST, np.nan)
 
-    def agent_added(self, agent: int) -> None:
+    def make_room(self, agents: int) -> None:
         have = self._priorities.away.size
-        if agent >= have:
-            space = ahead(have, agent + 1)
+        space = ahead(have, agents)
+        if space > have:
             self._priorities = grown(self._priorities, agents=space)
             self._decisions = grown(self._decisions, agents=space)
             self._distances.reserve(space)
+
+    def agent_added(self, agent: int) -> None:
+        self.make_room(agent + 1)
         self._priorities.away[agent] = self.state.tick
         if self.state.agents.cell[agent] != NO_CELL:
             self.agent_retasked(agent)

@@ -185,15 +185,19 @@ class Windowed(Planner):
         write_known(self._distances.reverse, self._distances.of[agent], far)
         return np.where(far >= 0, far / CARDINAL_COST, np.nan)
 
-    def agent_added(self, agent: int) -> None:
+    def make_room(self, agents: int) -> None:
         have = self._plans.steps.size
-        room = ahead(have, agent + 1)
+        room = ahead(have, agents)
         if room > have:
             self._plans = grown(self._plans, agents=room)
             self._lineup = grown(self._lineup, agents=room)
             self._decisions = grown(self._decisions, agents=room)
             self._guard = make_guard(room, self.state.grid.size)
             self._rough.reserve(room)
+            self._distances.reserve(room)
+
+    def agent_added(self, agent: int) -> None:
+        self.make_room(agent + 1)
         self._aim(agent)
 
     def agent_removed(self, agent: int) -> None:

@@ -10,16 +10,18 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.reference.way_out import News, diary
 from wend import Grid, Planner, Problem, Snapshot, World, create, solve
 from wend.planners.auto import auto, model
 from wend.planners.auto.auto import Auto
-from wend.planners.base import Budget, Handover, Situation, Successor
+from wend.planners.base import Budget, Handover, Situation, State, Successor
 from wend.planners.bmaa.bmaa import Bmaa
 from wend.planners.lacam.lacam import Lacam
+from wend.planners.lacam.real_time import RealTimeLacam
 from wend.planners.windowed.whca import Windowed
 from wend.world.referee import judge_trace
 
-PATIENT, IMPATIENT = (auto.PATIENCE_TICKS[name] for name in ("weave", "surge"))
+PATIENT, SEARCHING, IMPATIENT = (auto.PATIENCE_TICKS[name] for name in ("weave", auto.WAY_OUT, "surge"))
 ROOM = """
     ..........
     ..........
@@ -145,50 +147,111 @@ def test_it_reconsiders_when_there_are_many_more_agents(tmp_path: Path) -> None:
 # --- the way out -----------------------------------------------------------------------------------------------------
 
 
-def asked(situation: Situation, *names: str, tick: int = 100) -> Successor | None:
-    world = World(Grid.from_text("....."), Auto())
-    world.state.tick = tick
-    made = [Handover(0, "auto", ""), *(Handover(0, name, "", situation.agents, 500) for name in names)]
-    chooser = world._chooser
-    assert chooser is not None
-    return chooser.successor(situation, made, create("weave"), Budget(expansions=500))
+def asked(situation: Situation, *names: str) -> str | None:
+    """Who takes over, with these planners so far, each of which was in vain but for the last one."""
+    made = [Handover(0, "auto", ""), *(Handover(0, name, "", 10, 500, k) for k, name in enumerate(names))]
+    named = auto._way_out(Grid.from_text("....."), situation, made)
+    return None if named is None else named.algorithm
 
 
 def test_the_guards_of_the_way_out() -> None:
-    way_out = asked(Situation(10, 5, IMPATIENT), "surge")
-    assert way_out is not None
-    assert way_out.algorithm == "weave"
-    assert way_out.reason.startswith("5 of 10 agents are home, and none has arrived for 50 ticks with surge: weave")
+    assert asked(Situation(10, 5, IMPATIENT), "surge") == "lacam-rt"
     assert asked(Situation(10, 5, IMPATIENT - 1), "surge") is None
-    assert asked(Situation(10, 4, IMPATIENT), "surge") is None          # not half of them are home
-    assert asked(Situation(10, 10, IMPATIENT), "surge") is None         # all are
+    assert asked(Situation(10, 10, IMPATIENT), "surge") is None         # all are home
     assert asked(Situation(0, 0, IMPATIENT), "surge") is None
     assert asked(Situation(10, 5, PATIENT - 1), "weave") is None
-    assert asked(Situation(10, 5, PATIENT), "weave").algorithm == "surge"       # type: ignore[union-attr]
-    assert asked(Situation(10, 5, 2 * IMPATIENT - 1), "weave", "surge") is None
-    assert asked(Situation(10, 5, 2 * IMPATIENT), "weave", "surge").algorithm == "weave"    # type: ignore[union-attr]
+    assert asked(Situation(10, 5, PATIENT), "weave") == "lacam-rt"
+    assert asked(Situation(10, 5, SEARCHING - 1), "weave", "lacam-rt") is None
+    assert asked(Situation(10, 5, SEARCHING), "weave", "lacam-rt") == "surge"
+    assert asked(Situation(10, 5, SEARCHING), "surge", "lacam-rt") == "weave"
+    assert asked(Situation(10, 5, IMPATIENT), "weave", "lacam-rt", "surge") == "lacam-rt"
+    assert asked(Situation(10, 5, 2 * SEARCHING - 1), "weave", "lacam-rt", "surge", "lacam-rt") is None
+    assert asked(Situation(10, 5, 2 * SEARCHING), "weave", "lacam-rt", "surge", "lacam-rt") == "weave"
+
+
+def test_before_half_are_home_it_waits_longer() -> None:
+    for name, patience in (("weave", PATIENT), ("surge", IMPATIENT)):
+        assert asked(Situation(10, 4, 4 * patience - 1), name) is None
+        assert asked(Situation(10, 4, 4 * patience), name) == "lacam-rt"
+        assert asked(Situation(10, 0, 4 * patience), name) == "lacam-rt"
 
 
 def test_on_a_large_map_agents_have_time_to_walk() -> None:
     made = [Handover(0, "surge", "")]
-    for side, patience in ((100, 50), (400, 200)):
+    for side, patience in ((100, 100), (400, 200)):
         grid = Grid(np.ones((side, side)))
         assert auto._way_out(grid, Situation(10, 5, patience - 1), made) is None
         assert auto._way_out(grid, Situation(10, 5, patience), made) is not None
 
 
+def made_up_news(draw: np.random.Generator, ticks: int) -> list[News]:
+    """Long pauses, arrivals, orders, and now and then all are home."""
+    agents, home, found = 10, 0, []
+    while len(found) < ticks:
+        found += [News(agents, home, False, False)] * int(draw.choice([0, 3, 80, 160, 400, 1300]))
+        if home < agents and draw.random() < 0.8:
+            home = agents if draw.random() < 0.1 else home + 1
+            found.append(News(agents, home, True, False))
+        else:
+            home = int(draw.integers(0, 10))
+            found.append(News(agents, home, False, True))
+    return found[:ticks]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_it_changes_planners_when_one_would_who_keeps_a_diary(seed: int) -> None:
+    all_news = made_up_news(np.random.default_rng(seed), 20_000)
+    grid = Grid(np.ones((8, 8 if seed % 2 else 500)))
+    chooser, made = Auto(), [Handover(0, "auto", ""), Handover(0, "weave", "", 10, 500)]
+    chooser.bind(State(grid, World(grid).state.agents, np.zeros(grid.size, np.int32)), 0)
+    told_at = arrived_at = 0
+    for tick, news in enumerate(all_news):
+        told_at, arrived_at = tick if news.is_told else told_at, tick if news.has_arrived else arrived_at
+        quiet = tick - max(told_at, arrived_at, made[-1].tick)
+        chooser.state.tick = tick
+        situation = Situation(news.agents, news.home, quiet, tick - told_at)
+        if named := chooser.successor(situation, made, create("weave"), Budget(expansions=500)):
+            made.append(Handover(tick, named.algorithm, named.reason, 10, 500, named.tried))
+    entries = [(each.tick, each.algorithm) for each in made[2:]]
+    assert len({name for _, name in entries}) == 3
+    assert entries == diary(all_news, grid.width, grid.height)
+
+
 def test_a_world_in_which_no_agent_arrives_any_more_changes_its_planner() -> None:
     world = jam()
-    assert world.run(max_ticks=280, budget=300, stuck_ticks=None) == "max-ticks"
-    names = planners_of(world)
-    (_, first), (changed_at, second), (back_at, third) = names[:3]
-    assert (first, second, third) == ("weave", "surge", "weave")
+    ticks = PATIENT + SEARCHING + IMPATIENT + 60
+    assert world.run(max_ticks=ticks, budget=300, stuck_ticks=None) == "max-ticks"
+    (_, first), (left_at, second), (third_at, third), (back_at, fourth) = planners_of(world)
+    assert (first, second, third, fourth) == ("weave", "lacam-rt", "surge", "lacam-rt")
     arrived = max(int(np.flatnonzero(world.trace().positions()[:, agent] == world.grid.cell(*world.goal(agent)))[0])
                   for agent in (1, 2))  # fmt: skip
-    assert changed_at == arrived + PATIENT
-    assert back_at == changed_at + 2 * IMPATIENT
+    assert (left_at, third_at, back_at) == (arrived + PATIENT, left_at + SEARCHING, third_at + IMPATIENT)
     assert "3 of 4 agents are home, and none has arrived for 150 ticks with weave" in world.reasons()[2]
     assert judge_trace(world.trace()) == []
+
+
+def test_once_the_jam_is_over_the_first_choice_goes_on() -> None:
+    world = jam()
+    world.run(max_ticks=PATIENT + 30, budget=300, stuck_ticks=None)
+    assert isinstance(world.planner, RealTimeLacam)
+    world.pin(0, False)
+    assert world.run(max_ticks=100, budget=300) == "done"
+    world.tick(budget=300)
+    assert world.planner == create("weave")
+    assert "the jam that lacam-rt was taken for is over" in world.reasons()[-1]
+    world.order(3, SHUT_IN)
+    assert world.run(max_ticks=100, budget=300) == "done"
+    assert [name for _, name in planners_of(world)] == ["weave", "lacam-rt", "weave"]
+
+
+def test_other_orders_end_a_jam_too_but_not_at_once() -> None:
+    world = jam()
+    world.run(max_ticks=PATIENT + 30, budget=300, stuck_ticks=None)
+    since = planners_of(world)[-1][0]
+    world.order(1, (0, 4))
+    while isinstance(world.planner, RealTimeLacam):
+        world.tick(budget=300)
+    assert planners_of(world)[-1] == (since + auto.STAY_TICKS, "weave")
 
 
 def test_orders_and_walls_begin_the_wait_anew() -> None:
@@ -204,7 +267,7 @@ def test_orders_and_walls_begin_the_wait_anew() -> None:
         world.run(max_ticks=PATIENT - 1, budget=300, stuck_ticks=None)
         assert len(planners_of(world)) == 1
         world.run(max_ticks=PATIENT, budget=300, stuck_ticks=None)
-        assert planners_of(world)[1][1] == "surge"
+        assert planners_of(world)[1][1] == "lacam-rt"
 
 
 def test_without_switch_it_stays_with_its_choice() -> None:
@@ -213,19 +276,20 @@ def test_without_switch_it_stays_with_its_choice() -> None:
     assert len(planners_of(world)) == 1
 
 
-def test_a_switch_is_in_snapshots_and_copies() -> None:
+@pytest.mark.parametrize("ticks", [40, PATIENT + 40, PATIENT + SEARCHING + 40])     # before and after each switch
+def test_switches_are_in_snapshots_and_copies(ticks: int) -> None:
     world = jam()
-    world.run(max_ticks=40, budget=300)
-    before, twin = world.snapshot(), copy.deepcopy(world)
+    world.run(max_ticks=ticks, budget=300, stuck_ticks=None)
+    before, twin, mover = world.snapshot(), copy.deepcopy(world), type(world.planner)
     elsewhere = World(Grid.from_text(ROOM), seed=1)
-    world.run(max_ticks=180, budget=300, stuck_ticks=None)
-    assert isinstance(world.planner, Bmaa)
+    world.run(max_ticks=SEARCHING, budget=300, stuck_ticks=None)
+    assert type(world.planner) is not mover
     after, reasons = world.state_hash(), world.reasons()
     elsewhere.restore(Snapshot.from_bytes(bytes(before)))
     world.restore(before)
-    assert isinstance(world.planner, Windowed)
+    assert type(world.planner) is mover
     for each in (world, twin, elsewhere):
-        each.run(max_ticks=180, budget=300, stuck_ticks=None)
+        each.run(max_ticks=SEARCHING, budget=300, stuck_ticks=None)
         assert each.state_hash() == after
         assert each.reasons() == reasons
 
@@ -239,7 +303,7 @@ def test_a_program_that_names_a_planner_has_it_for_good() -> None:
     assert [name for _, name in planners_of(world)] == ["weave", "surge"]
     world.change_planner("auto")
     world.run(max_ticks=170, budget=300, stuck_ticks=None)
-    assert [name for _, name in planners_of(world)] == ["weave", "surge", "auto", "weave", "surge"]
+    assert [name for _, name in planners_of(world)] == ["weave", "surge", "auto", "weave", "lacam-rt"]
 
 
 # --- all at once -----------------------------------------------------------------------------------------------------

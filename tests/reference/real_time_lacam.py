@@ -1,0 +1,120 @@
+"""Real-Time LaCAM with dicts and lists, distances known to all; the same chance as the kernel's, tick by tick."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tests.reference.grid import legal_steps
+from tests.reference.joint import Configuration
+from tests.reference.lacam import Constraint
+from tests.reference.preferences import next_places
+from wend.kernel import scramble
+from wend.maps.grid import Grid
+from wend.maps.terrain import Point
+
+
+@dataclass(eq=False)
+class Node:
+    at: Configuration
+    order: list[int]
+    parent: Node | None
+    constraints: deque[Constraint] = field(default_factory=lambda: deque([()]))
+
+    def way(self) -> list[Node]:
+        """The nodes from the root to this one."""
+        return [*(self.parent.way() if self.parent else []), self]
+
+
+class ReferenceRealTimeLacam:
+    """`far(agent, place)` is the distance to an agent's goal; `step` is as PIBT has it."""
+
+    def __init__(self, grid: Grid, step: Sequence[int], *, swaps: bool, seed: int) -> None:
+        self.grid, self.step, self.swaps, self.seed = grid, step, swaps, seed
+        self.steps = 0
+        self.told: object = None        # what the tree was planted for
+        self.root = Node((), [], None)
+
+    def tick(
+        self, at: Configuration, goals: Configuration, order: Sequence[int], firm: Mapping[int, Point],
+        far: Callable[[int, Point], int], configurations: int,
+    ) -> Configuration:  # fmt: skip
+        """Where all agents go. `order` has the units; the others go where `firm` says."""
+        is_moving = any(at[agent] != place for agent, place in firm.items())
+        told = [(agent, goals[agent]) for agent in sorted(order)]
+        if is_moving or told != self.told or at != self.root.at:
+            self.goals, self.firm, self.far, self.told = goals, dict(firm), far, told
+            self.rank, self.goal = list(order), None
+            self.explored, self.open = dict[Configuration, Node](), list[Node]()
+            self.root = self.nearest = self.add(at, order, None)
+        for _ in range(1 if is_moving else configurations):
+            self.search()
+        target = self.goal or (self.open[-1] if self.open else self.nearest)
+        _, *ahead = target.way()
+        if ahead:
+            self.root.parent, ahead[0].parent, self.root = ahead[0], None, ahead[0]
+        goes = tuple(firm.get(agent, place) for agent, place in enumerate(self.root.at))
+        if is_moving:
+            self.told = None
+        return goes
+
+    def away(self, node: Node) -> int:
+        return sum(node.at[agent] != self.goals[agent] for agent in self.rank)
+
+    def add(self, at: Configuration, order: Sequence[int], parent: Node | None) -> Node:
+        home = [agent for agent in self.rank if at[agent] == self.goals[agent]]
+        node = Node(at, [agent for agent in order if agent not in home] + home, parent)
+        self.explored[at] = node
+        self.open.append(node)
+        if self.away(node) == 0:
+            self.goal = node
+        return node
+
+    def search(self) -> None:
+        """One step; then those on top of OPEN that have nothing left to try are dropped."""
+        if self.goal is not None or not self.open:
+            return
+        node = self.open[-1]
+        constraint = node.constraints.popleft()
+        lot = int(scramble(self.seed ^ int(scramble(self.steps))))
+        self.steps += 1
+        goes = self.propose(node, constraint, lot)
+        if goes is not None:
+            self.arrive(node, goes)
+        self.continue_constraint(node, constraint, lot)
+        while self.goal is None and self.open and not self.open[-1].constraints:
+            self.open.pop()
+
+    def propose(self, node: Node, constraint: Constraint, lot: int) -> Configuration | None:
+        standing = {place: agent for agent, place in enumerate(node.at)}
+        first = [standing[place] for _, place in reversed(constraint) if place in standing]
+        goes = next_places(
+            self.grid, node.at, self.far, self.step, [*first, *node.order], swaps=self.swaps, lot=lot,
+            fixed={**self.firm, **dict(constraint)}, firm=self.firm,
+        )  # fmt: skip
+        return tuple(goes[agent] for agent in range(len(node.at))) if len(goes) == len(node.at) else None
+
+    def arrive(self, node: Node, goes: Configuration) -> None:
+        known = self.explored.get(goes)
+        if known is None:
+            added = self.add(goes, node.order, node)
+            self.nearest = min(self.nearest, added, key=self.away)
+        elif known is not node:
+            if len(node.way()) + 1 < len(known.way()):
+                known.parent = node
+            self.open.append(known)
+
+    def continue_constraint(self, node: Node, constraint: Constraint, lot: int) -> None:
+        if len(constraint) == len(node.order):
+            return
+        agent = node.order[len(constraint)]
+        here = node.at[agent]
+        steps = dict([*legal_steps(self.grid, here), (8, here)])
+        fixed = [*self.firm.items(), *constraint]
+        for k in range(9):
+            there = steps.get((lot + k * (1 if lot & 1 else 2)) % 9)
+            collides = any(there == taken for _, taken in fixed)
+            exchanges = any(there == node.at[other] and taken == here for other, taken in fixed)
+            if there is not None and not collides and not exchanges:
+                node.constraints.append((*constraint, (agent, there)))

@@ -1,0 +1,221 @@
+"""Real-Time LaCAM against the reference tick by tick, on the cases that must hold, and as events come between."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.reference.real_time_lacam import ReferenceRealTimeLacam
+from tests.reference.reverse_resumable import distances
+from tests.unit.planners.lacam.instances import CASES
+from wend import Grid, World, create
+from wend.kernel import NO_AGENT
+from wend.maps.generators import random_map
+from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, Point
+from wend.planners.lacam import real_time
+from wend.planners.lacam.tree import NONE
+from wend.rules import Judge
+
+STEP = [*[CARDINAL_COST] * 4, *[DIAGONAL_COST] * 4, CARDINAL_COST]
+BOTH = pytest.mark.parametrize("connectivity", [4, 8])
+
+
+def world_of(name: str, connectivity: int = 4, seed: int = 0, **parameters: Any) -> World:
+    case = CASES[name]
+    world = World(case.grid(connectivity), create("lacam-rt", **parameters), seed=seed)
+    for start, goal in case.ways:
+        world.add(start, goal)
+    return world
+
+
+def empty_map_cost(grid: Grid, a: Point, b: Point) -> int:
+    dx, dy = abs(a[0] - b[0]), abs(a[1] - b[1])
+    diagonal = DIAGONAL_COST if grid.connectivity == 8 else 2 * CARDINAL_COST
+    return (max(dx, dy) - min(dx, dy)) * CARDINAL_COST + min(dx, dy) * diagonal
+
+
+def goals_seen_by(world: World) -> list[list[Point]]:
+    """The goals as the planner sees them, tick by tick: some change after an agent of the program has walked."""
+    seen: list[list[Point]] = []
+    plan = world.planner.plan
+
+    def plan_and_look(*given: Any) -> None:
+        seen.append([world.grid.xy(int(goal)) for goal in world.state.agents.goal])
+        plan(*given)
+
+    world.planner.plan = plan_and_look      # type: ignore[method-assign]
+    return seen
+
+
+@pytest.mark.small
+@pytest.mark.parametrize("rules", [{"connectivity": 4}, {}, {"corner_cutting": True}], ids=str)
+def test_agrees_with_the_reference_tick_by_tick(rules: dict[str, int]) -> None:
+    """Among agents of the program, some of which walk, and pinned ones, with new orders now and then."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        grid = random_map(seed=seed, width=5 + seed % 2 * 3, height=5).with_rules(**rules)  # type: ignore[arg-type]
+        cells = grid.largest_component()
+        count, configurations, swap = int(rng.integers(4, cells.size * 4 // 5)), (1, 3)[seed // 2 % 2], seed != 5
+        world = World(grid, create("lacam-rt", swap=swap, configurations=configurations), seed=seed)
+        starts, goals = (rng.permutation(cells)[:count] for _ in range(2))
+        for agent, (start, goal) in enumerate(zip(starts.tolist(), goals.tolist(), strict=True)):
+            world.add(grid.xy(start), grid.xy(goal), controlled=agent % 8 != 7)
+        for agent in range(3, count, 5):
+            world.pin(agent)
+        reference, heading = ReferenceRealTimeLacam(grid, STEP, swaps=swap, seed=seed), goals_seen_by(world)
+        away, first, before = [0] * count, [0] * count, [(-1, -1)] * count
+        for tick in range(60):
+            if tick % 25 == 24:
+                world.order(int(rng.integers(count)), grid.xy(int(rng.choice(cells))))
+            at = tuple(map(world.position, range(count)))
+            vacant = [p for p in grid.neighbours(at[7]) if p not in at] if count > 7 else []
+            steps = {7: vacant[0]} if tick % 17 == 3 and vacant else {}
+            for agent, place in steps.items():
+                world.move(agent, place)
+            world.tick()
+            to = heading[-1]
+            first = [first[a] if to[a] == before[a] else empty_map_cost(grid, at[a], to[a]) for a in range(count)]
+            away, before = [tick if at[a] == to[a] else away[a] for a in range(count)], to
+            posts = [a for a in range(3, count, 5) if at[a] == to[a]]
+            firm = {a: at[a] for a in (*range(7, count, 8), *posts)} | steps
+            known = {goal: distances(grid, grid.cell(*goal)) for goal in to}
+            goes = reference.tick(
+                at, tuple(to), sorted(set(range(count)) - firm.keys(), key=lambda a: (away[a], -first[a], a)), firm,
+                lambda a, p, known=known, to=to, cell=grid.cell: known[to[a]][cell(*p)], configurations,
+            )  # fmt: skip
+            assert tuple(map(world.position, range(count))) == goes, (seed, tick)
+            assert world.planner.counters()["configurations"] == reference.steps
+
+
+@pytest.mark.small
+@BOTH
+@pytest.mark.parametrize("name", CASES)
+def test_one_configuration_per_tick_solves_what_can_be_solved(name: str, connectivity: int) -> None:
+    for seed in range(2):
+        world = world_of(name, connectivity, seed)
+        best = CASES[name].optimum[connectivity]
+        assert (world.run(max_ticks=300) == "done") == (best is not None)
+        assert best is None or world.ticks >= best[0]
+        told = {world.intent(agent).reason for agent in range(len(CASES[name].ways))}
+        assert ("there is no plan that brings all agents home" in told) == (best is None)
+
+
+@pytest.mark.small
+def test_with_more_configurations_per_tick_less_is_walked_in_vain() -> None:
+    one, ten = (world_of("loop", configurations=configurations) for configurations in (1, 10))
+    assert one.run(max_ticks=300) == ten.run(max_ticks=300) == "done"
+    assert ten.ticks < one.ticks / 4
+    assert one.planner.counters() == ten.planner.counters()
+
+
+@pytest.mark.small
+@BOTH
+def test_every_edge_of_the_tree_can_be_walked_and_all_lead_to_where_the_units_stand(connectivity: int) -> None:
+    for name in ("loop", "tunnel", "full square"):
+        world = world_of(name, connectivity, configurations=2)
+        judge, planner = Judge(world.grid), world.planner
+        for _ in range(25):
+            world.tick()
+            tree, count = planner._tree, len(CASES[name].ways)      # type: ignore[attr-defined]
+            for node in range(tree.counts[0].nodes):
+                before, at = tree.cell[node, :count].copy(), node
+                while (parent := int(tree.parent[at])) != NONE:
+                    after = tree.cell[parent, :count].copy()
+                    assert not judge.judge(1, before, after)
+                    before, at = after, parent
+                assert before.tolist() == world.state.agents.cell.tolist()
+
+
+@pytest.mark.small
+def test_the_budget_is_kept_and_units_move_with_the_smallest() -> None:
+    grid = Grid.from_text("\n".join(["." * 24, "@" * 20 + "....", "." * 24, "." * 24]), connectivity=4)
+    world = World(grid, create("lacam-rt", configurations=5))
+    for x in range(8):
+        world.add((x, 0), goal=(x, 3))
+    world.tick(budget=1)
+    assert world.planner.counters()["configurations"] == 1
+    assert world.position(7) == (7, 0) or world.position(7) == (8, 0)
+    assert world.positions().tolist() != [[x, 0] for x in range(8)]
+    assert world.run(max_ticks=400, budget=20) == "done"
+    assert 8 <= int(world.trace().expansions.max()) <= 20
+
+
+@pytest.mark.small
+def test_between_ticks_it_searches_ahead_within_a_budget() -> None:
+    world = world_of("loop", configurations=10)
+    world.tick()
+    before = world.planner.counters()["configurations"]
+    assert before == 10
+    world.think(budget=3 * 4)       # three units
+    assert world.planner.counters()["configurations"] == before + 4
+
+
+@pytest.mark.small
+def test_the_tree_is_kept_until_an_event_makes_it_worthless() -> None:
+    def nodes(world: World) -> int:
+        return int(world.planner._tree.counts[0].nodes)      # type: ignore[attr-defined]
+
+    grid = Grid.from_text("\n".join(["." * 20] * 3), connectivity=4)
+    world = World(grid, create("lacam-rt"))
+    agent, other = world.add((0, 0), goal=(19, 0)), world.add((0, 2), goal=(19, 2))
+    walker = world.add((3, 1), controlled=False)
+    for tick in range(2):
+        world.tick()
+        assert nodes(world) == 2 + tick
+    world.order(agent, (19, 0))         # where it goes anyway
+    world.tick()
+    assert nodes(world) == 4
+    for event, is_harmless in (
+        (lambda: world.order(agent, (19, 1)), False), (lambda: world.block([(0, 1)]), False),
+        (lambda: world.pin(agent), True), (lambda: world.add((0, 0), goal=(16, 0)), False),
+        (lambda: world.remove(other), False), (lambda: world.move(walker, (3, 2)), False),
+    ):  # fmt: skip
+        event()
+        before = nodes(world)
+        world.tick()
+        assert nodes(world) == (before + 1 if is_harmless else 2)
+    world.tick()                        # the walker is elsewhere by now
+    assert nodes(world) == 2
+    assert world.run(max_ticks=30) == "done"
+
+
+@pytest.mark.small
+def test_an_order_does_not_make_an_agent_younger() -> None:
+    """The one that has been away longer goes first, though its order is newer."""
+    grid = Grid.from_text(".....\n@@.@@\n@@.@@", connectivity=4)
+    world = World(grid, create("lacam-rt", swap=False))
+    old, young = world.add((0, 0), goal=(4, 0)), world.add((2, 2), goal=(2, 2))
+    world.tick()
+    world.order(young, (2, 0))
+    world.order(old, (3, 0))
+    world.run(max_ticks=3)
+    assert world.position(old) == (3, 0)
+    assert world.all_home()
+
+
+@pytest.mark.small
+def test_a_tree_that_is_full_is_planted_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(real_time, "_MOST_NODES", 16)
+    world = world_of("tunnel", seed=1)
+    assert world.run(max_ticks=400) == "done"
+    assert world.planner.counters()["configurations"] > 16
+    assert world.planner._tree.counts[0].nodes <= 16      # type: ignore[attr-defined]
+
+
+@pytest.mark.small
+def test_its_window_shows_whom_an_agent_waits_for() -> None:
+    grid = Grid.from_text("....", connectivity=4)
+    world = World(grid, create("lacam-rt"))
+    agent, post = world.add((0, 0), goal=(3, 0)), world.add((2, 0))
+    world.pin(post)
+    world.tick()
+    assert world.intent(agent).path == ((2, 0), (3, 0))
+    world.tick()
+    assert world.position(agent) == (1, 0)
+    assert world.intent(agent).waits_for == post
+    world.remove(post)
+    assert world.intent(agent).waits_for is None
+    assert world.run(max_ticks=5) == "done"
+    assert world.state.occupant[grid.cell(0, 0)] == NO_AGENT
