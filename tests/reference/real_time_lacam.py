@@ -43,12 +43,13 @@ class ReferenceRealTimeLacam:
         """Where all agents go. `order` has the units; the others go where `firm` says."""
         is_moving = any(at[agent] != place for agent, place in firm.items())
         told = [(agent, goals[agent]) for agent in sorted(order)]
-        if is_moving or told != self.told or at != self.root.at:
+        is_new = is_moving or told != self.told or at != self.root.at
+        if is_new:
             self.goals, self.firm, self.far, self.told = goals, dict(firm), far, told
             self.rank, self.goal = list(order), None
             self.explored, self.open = dict[Configuration, Node](), list[Node]()
             self.root = self.nearest = self.add(at, order, None)
-        for _ in range(1 if is_moving else configurations):
+        for _ in range(1 if is_new else configurations):
             self.search()
         target = self.goal or (self.open[-1] if self.open else self.nearest)
         _, *ahead = target.way()

@@ -12,7 +12,7 @@ backtracks can be walked back. While goals and walls stand, this is LaCAM spread
     paper                                       here
     LaCAM for so many iterations                search_ahead; steps.py, tree.py
     a shorter way to a known configuration      _shorten
-    one step from the root towards a node       _next_towards
+    one step from the root towards a node       next_towards
     re-rooting                                  RealTimeLacam._walk
     (ours: orders, walls, budgets)              RealTimeLacam
 
@@ -29,14 +29,16 @@ Deviations and open points
   the tick. The first one is not counted, as in PIBT: units move with the smallest budget.
 - A tree that is full is planted anew. From then on it is complete no more, but it does not grow for ever.
 - When all has been tried in vain, the units go to the configuration found in which most of them are home.
-- In a tick in which agents of the program move, the units make one step of PIBT around them.
+- In the first tick of a tree one configuration is tried, whatever is allowed: the next order may come at once. If
+  agents of the program move in this tick, that is one step of PIBT around them, and the tree holds no longer.
 - A plan that was found is walked as it is: it is not refined.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +46,7 @@ from numpy.typing import NDArray
 from wend.kernel import FOUND, NO_CELL, OUT_OF_BUDGET, OUT_OF_SPACE, UNREACHABLE, jit, scramble
 from wend.kernel.allowance import allow, spend
 from wend.kernel.arrays import allocate
+from wend.kernel.compiling import prepared
 from wend.maps.terrain import GridTables
 from wend.planners.base import Agents, Budget, Intent, Proposal, State, all_stay, parameter
 from wend.planners.lacam.steps import continue_constraint, fix_units, propose, take_up
@@ -212,7 +215,7 @@ def _step(search, node, lot, is_limited):
 
 
 @jit
-def _next_towards(tree, node):
+def next_towards(tree, node):
     """The node after the root on the way to a node; the root itself if that is where it leads."""
     while tree.parent[node] != NONE and tree.parent[tree.parent[node]] != NONE:
         node = tree.parent[node]
@@ -220,7 +223,7 @@ def _next_towards(tree, node):
 
 
 @jit
-def _explain(search, root, node, waits_for):
+def explain(search, root, node, waits_for):
     """Say whom those wait for that stay away from home in the step from the root to a node. Mutates: search, waits_for.
 
     Distances are read as far as they are known.
@@ -258,8 +261,8 @@ class RealTimeLacam(Pibt):
     def plan(self, proposal: Proposal, budget: Budget) -> None:
         self._waits_for = proposal.waits_for
         carry_on(self._distances.known.reverse)
-        self._follow(proposal)
-        self._explore(budget, 1 if self._is_stale else self.configurations, is_free=True)
+        is_new = self._follow(proposal)
+        self._explore(budget, 1 if is_new else self.configurations, is_free=True)
         self._walk(proposal)
         self._is_prepared = True
 
@@ -267,8 +270,8 @@ class RealTimeLacam(Pibt):
         self._follow(all_stay(self.state))
         self._explore(budget, self.configurations, is_free=False)
 
-    def _follow(self, proposal: Proposal) -> None:
-        """Plant a new tree, if the one that there is no longer holds."""
+    def _follow(self, proposal: Proposal) -> bool:
+        """Plant a new tree, if the one that there is no longer holds; whether it was so."""
         agents, order = self.state.agents, self._order()
         is_unit = np.zeros(agents.cell.size, np.bool_)
         is_unit[order] = True
@@ -279,12 +282,13 @@ class RealTimeLacam(Pibt):
             or not np.array_equal(agents.cell, self._tree.cell[self._root, : agents.cell.size])
             or not np.array_equal(agents.goal[is_unit], self._goal[is_unit])
         ):  # fmt: skip
-            return
+            return False
         self._outside = np.flatnonzero(~is_unit & (agents.cell != NO_CELL)).astype(np.int32)
         self._goes = proposal.next_cell[self._outside]
         self._is_unit, self._goal, self._units = is_unit, agents.goal.copy(), order.size
         self._plant(order)
         self._is_stale = is_moving
+        return True
 
     def _plant(self, order: NDArray[np.int32]) -> None:
         """Begin a tree where the units stand."""
@@ -295,7 +299,7 @@ class RealTimeLacam(Pibt):
         self._occupant[:] = self.state.occupant
         forget_decisions(self._decisions)
         self._decisions.target[: agents.cell.size] = agents.cell
-        plant(self._search(), agents.cell, order)
+        self._call(plant, self._search(), agents.cell, order)
 
     def _search(self) -> LiveSearch:
         agents = self.state.agents
@@ -304,6 +308,10 @@ class RealTimeLacam(Pibt):
             self.state.grid.tables, self._tree, self._decisions, units, self._occupant, self._units, self._outside,
             self._goes, self._distances.known, self.swap, self.seed,
         )  # fmt: skip
+
+    def _call(self, kernel: Callable[..., Any], *given: Any) -> Any:
+        """Call a kernel that expands nothing."""
+        return (prepared(kernel) if self._is_prepared else kernel)(*given)
 
     def _explore(self, budget: Budget, steps: int, *, is_free: bool) -> None:
         """Go on with the search for so many steps, as far as the budget allows."""
@@ -322,9 +330,9 @@ class RealTimeLacam(Pibt):
 
     def _walk(self, proposal: Proposal) -> None:
         """Make one step along the tree, and turn it round."""
-        tree, root, node = self._tree, self._root, int(_next_towards(self._tree, self._target()))
+        tree, root, node = self._tree, self._root, int(self._call(next_towards, self._tree, self._target()))
         proposal.next_cell[self._is_unit] = tree.cell[node, : self._is_unit.size][self._is_unit]
-        _explain(self._search(), root, node, proposal.waits_for)
+        self._call(explain, self._search(), root, node, proposal.waits_for)
         if node != root:
             tree.parent[root], tree.parent[node] = node, NONE
             self._root = node
