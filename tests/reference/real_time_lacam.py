@@ -32,12 +32,12 @@ class ReferenceRealTimeLacam:
 
     def __init__(self, grid: Grid, step: Sequence[int], *, swaps: bool, seed: int) -> None:
         self.grid, self.step, self.swaps, self.seed = grid, step, swaps, seed
-        self.steps = 0
+        self.steps = self.tried = 0
         self.told: object = None        # what the tree was planted for
         self.root = Node((), [], None)
 
     def tick(
-        self, at: Configuration, goals: Configuration, order: Sequence[int], firm: Mapping[int, Point],
+        self, tick: int, at: Configuration, goals: Configuration, order: Sequence[int], firm: Mapping[int, Point],
         far: Callable[[int, Point], int], configurations: int,
     ) -> Configuration:  # fmt: skip
         """Where all agents go. `order` has the units; the others go where `firm` says."""
@@ -46,7 +46,7 @@ class ReferenceRealTimeLacam:
         is_new = is_moving or told != self.told or at != self.root.at
         if is_new:
             self.goals, self.firm, self.far, self.told = goals, dict(firm), far, told
-            self.rank, self.goal = list(order), None
+            self.rank, self.goal, self.steps = list(order), None, tick << 20
             self.explored, self.open = dict[Configuration, Node](), list[Node]()
             self.root = self.nearest = self.add(at, order, None)
         for _ in range(1 if is_new else configurations):
@@ -80,6 +80,7 @@ class ReferenceRealTimeLacam:
         constraint = node.constraints.popleft()
         lot = int(scramble(self.seed ^ int(scramble(self.steps))))
         self.steps += 1
+        self.tried += 1
         goes = self.propose(node, constraint, lot)
         if goes is not None:
             self.arrive(node, goes)

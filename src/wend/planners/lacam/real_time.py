@@ -61,6 +61,7 @@ _FULL = OUT_OF_SPACE - 1    # the tree is
 _MOST_NODES = 8192          # of a tree, but not more than
 _MOST_BYTES = 1 << 26       # ... this allows for, and at least
 _LEAST_NODES = 1024
+_TICK_BITS = 20             # the tick in which a tree is planted, times 2 to this, is the number of its first step
 
 
 class LiveSearch(NamedTuple):
@@ -118,11 +119,15 @@ def _shorten(tree, node, known):
 
 
 @jit
-def plant(search, cells, order):
-    """Begin a tree with the configuration in which the units stand, in this order. Mutates: search.tree."""
+def plant(search, cells, order, steps):
+    """Begin a tree with the configuration in which the units stand, in this order; count steps from here on.
+
+    Mutates: search.tree.
+    """
     counts = search.tree.counts[0]
     search.tree.slot[:] = NONE
     counts.nodes, counts.constraints, counts.opened, counts.goal, counts.nearest = 0, 1, 0, NONE, ROOT
+    counts.steps = steps
     _add(search, cells, order, order, NONE)
 
 
@@ -252,7 +257,7 @@ class RealTimeLacam(Pibt):
         self._is_stale = True                       # the tree does not hold in the next tick
         self._goal = np.empty(0, np.int32)          # of each agent, when the tree was planted
         self._is_unit = np.empty(0, np.bool_)       # the agents that the tree is about
-        self._units = 0
+        self._units = self._tried = 0               # how many there are; configurations that were tried
         self._outside = self._goes = np.empty(0, np.int32)      # the others on the map, and where they are next
         self._cell = np.empty(0, np.int32)          # scratch of the search: where agents stand,
         self._occupant = state.occupant.copy()      # ... and who stands where
@@ -267,6 +272,7 @@ class RealTimeLacam(Pibt):
         self._is_prepared = True
 
     def think(self, budget: Budget) -> None:
+        super().think(budget)           # the distances come first
         self._follow(all_stay(self.state))
         self._explore(budget, self.configurations, is_free=False)
 
@@ -286,20 +292,20 @@ class RealTimeLacam(Pibt):
         self._outside = np.flatnonzero(~is_unit & (agents.cell != NO_CELL)).astype(np.int32)
         self._goes = proposal.next_cell[self._outside]
         self._is_unit, self._goal, self._units = is_unit, agents.goal.copy(), order.size
-        self._plant(order)
+        self._plant(order, self.state.tick << _TICK_BITS)
         self._is_stale = is_moving
         return True
 
-    def _plant(self, order: NDArray[np.int32]) -> None:
+    def _plant(self, order: NDArray[np.int32], steps: int) -> None:
         """Begin a tree where the units stand."""
         agents, space = self.state.agents, max(1, self._decisions.target.size)
         if self._tree.cell.shape[1] < space:
-            self._tree = _make_tree(space, int(self._tree.counts[0].steps))
+            self._tree = _make_tree(space)
         self._cell, self._root = agents.cell.copy(), ROOT
         self._occupant[:] = self.state.occupant
         forget_decisions(self._decisions)
         self._decisions.target[: agents.cell.size] = agents.cell
-        self._call(plant, self._search(), agents.cell, order)
+        self._call(plant, self._search(), agents.cell, order, steps)
 
     def _search(self) -> LiveSearch:
         agents = self.state.agents
@@ -316,7 +322,7 @@ class RealTimeLacam(Pibt):
     def _explore(self, budget: Budget, steps: int, *, is_free: bool) -> None:
         """Go on with the search for so many steps, as far as the budget allows."""
         counts = self._tree.counts[0]
-        begun = counts.steps
+        begun = int(counts.steps)
         while counts.steps < begun + steps:
             is_free = is_free and counts.steps == begun
             if not is_free and budget.slice() < self._units:
@@ -324,9 +330,10 @@ class RealTimeLacam(Pibt):
             left, limit = begun + steps - counts.steps, budget.slice()
             answer = self._run(budget, search_ahead, self._search(), left, is_free, limit, budget.is_limited)
             if answer == _FULL:
-                self._plant(self._tree.order[self._root, : self._units].copy())
+                self._plant(self._tree.order[self._root, : self._units].copy(), int(counts.steps))
             elif answer in (FOUND, _EXHAUSTED):
                 break
+        self._tried += int(counts.steps) - begun
 
     def _walk(self, proposal: Proposal) -> None:
         """Make one step along the tree, and turn it round."""
@@ -352,18 +359,16 @@ class RealTimeLacam(Pibt):
         return intent
 
     def counters(self) -> dict[str, int]:
-        return {"configurations": int(self._tree.counts[0].steps)}
+        return {"configurations": self._tried}
 
     def cells_changed(self, cells: NDArray[np.int32]) -> None:
         super().cells_changed(cells)
         self._is_stale = True
 
 
-def _make_tree(agents: int, steps: int) -> Tree:
-    """An empty tree over so many agents, after so many steps; memory that is never touched costs nothing."""
+def _make_tree(agents: int) -> Tree:
+    """A tree without nodes over so many agents; memory that is never touched costs nothing."""
     nodes = min(_MOST_NODES, max(_LEAST_NODES, 1 << (_MOST_BYTES // (8 * agents)).bit_length() - 1))
-    tree = allocate(
+    return allocate(
         Tree, nodes=nodes, units=agents, slots=2 * nodes, opened=4 * nodes, constraints=CHOICES * nodes, edges=0
     )
-    tree.counts[0].steps = steps
-    return tree
