@@ -27,9 +27,9 @@ def find_guide(
     """The guide path of one unit among those of the others; `moves` are the distances to its goal."""
     most = moves[start] + MARGIN
     found: dict[Point, tuple[int, int, Point | None]] = {start: (0, 0, None)}       # cost, tick, the place before
-    heap, closed = [(moves[start], 0, grid.cell(*start))], set[Point]()
+    heap, closed, entries = [(moves[start], 0, start)], set[Point](), 1     # of equals the last one comes first
     while goal not in closed:
-        here = grid.xy(heapq.heappop(heap)[2])
+        here = heapq.heappop(heap)[2]
         if here in closed:
             continue
         closed.add(here)
@@ -40,7 +40,8 @@ def find_guide(
             total = cost + 1 + MEETING * meetings(others, here, there, tick + 1)
             if there not in found or total < found[there][0]:
                 found[there] = total, tick + 1, here
-                heapq.heappush(heap, (total + moves[there], -tick - 1, grid.cell(*there)))
+                heapq.heappush(heap, (total + moves[there], -entries, there))
+                entries += 1
     path, place = [], goal
     while place is not None:
         path.append(place)

@@ -32,7 +32,6 @@ import numpy as np
 from wend.kernel import NO_CELL, jit, scramble
 from wend.kernel.arrays import allocate, int32, int64, record
 from wend.planners.lacam.instance import LacamInstance, moves_from
-from wend.search.heap import Heap, drop_first, empty, push
 
 _MARGIN = 10        # moves that a guide path may be longer than the shortest path
 _PASSES = 2
@@ -42,6 +41,12 @@ _NEVER = 2**30
 _UNUSED = -1        # no key: an empty slot
 _BITS = 7           # that count the arrivals in one direction
 _FULL = (1 << _BITS) - 1
+_NONE = -1          # no entry
+_BUCKETS = 4096     # of cells to expand; whatever costs more is in the last one
+
+# What is known of a cell, side by side in memory: twice the number of the search that found it, odd if that is final;
+# the least cost to get there; at which tick; and the cell before.
+_STAMP, _COST, _TICK, _CAME = range(4)
 
 
 class Guides(NamedTuple):
@@ -61,12 +66,18 @@ class Traffic(NamedTuple):
     horizon: int                                            # more ticks than any path has
     slot: Annotated[np.ndarray, int64("slots", 2)]          # hash table: a key of cell and tick, or _UNUSED; arrivals
     home: Annotated[np.ndarray, int32("cells", fill=_NEVER)]    # the tick at which a unit arrives there for good
-    cost: Annotated[np.ndarray, int32("cells")]             # by cell: the least cost to get there,
-    tick: Annotated[np.ndarray, int32("cells")]             # ... when that is,
-    came: Annotated[np.ndarray, int32("cells")]             # ... and the cell before
-    stamp: Annotated[np.ndarray, int32("cells")]            # twice the number of the search that found them; odd: final
-    heap: Heap
-    counts: Annotated[np.ndarray, record("searches")]
+    label: Annotated[np.ndarray, int32("cells", 4)]         # what is known of a cell: _STAMP to _CAME
+    bucket: Annotated[np.ndarray, int32(_BUCKETS, fill=_NONE)]      # by cost above the least: the last entry, or _NONE
+    entry: Annotated[np.ndarray, int32("entries", 2)]       # a cell to expand; the entry before it in its bucket
+    counts: Annotated[
+        np.ndarray,
+        record(
+            "searches",
+            "entries",      # of the search at hand
+            "lowest",       # the first bucket that may have entries,
+            "highest",      # ... and the last one
+        ),
+    ]
 
 
 @jit
@@ -84,9 +95,9 @@ def next_on_guide(instance, guides, unit, cell):
 
 @jit
 def _slot_of(traffic, cell, tick):
-    """Where a cell at a tick is in the hash table, or would be: cells side by side are so there, too."""
+    """Where a cell at a tick is in the hash table, or would be."""
     key, last = np.int64(cell) * traffic.horizon + tick, traffic.slot.shape[0] - 1
-    at = (scramble(tick) + cell) & last     # the size is a power of two
+    at = scramble(key) & last               # the size is a power of two
     while traffic.slot[at, 0] != key and traffic.slot[at, 0] != _UNUSED:
         at = (at + 1) & last
     return at
@@ -120,49 +131,67 @@ def _count_met(traffic, cell, tick):
 
 
 @jit
-def _reach(traffic, unit, cell, cost, tick, came):
-    """Note that a unit can be on a cell at this cost. Mutates: traffic."""
-    mark = 2 * traffic.counts[0].searches
-    if traffic.stamp[cell] == mark and traffic.cost[cell] <= cost:
-        return
-    traffic.stamp[cell] = mark
-    traffic.cost[cell], traffic.tick[cell], traffic.came[cell] = cost, tick, came
-    push(traffic.heap, cost + moves_from(traffic.instance, unit, cell), -tick, cell)
+def _reach(traffic, cell, cost, tick, came, excess):
+    """Note that a unit can be on a cell at this cost, so much above its shortest path. Mutates: traffic."""
+    label, counts, bucket = traffic.label[cell], traffic.counts[0], min(excess, _BUCKETS - 1)
+    label[_STAMP], label[_COST], label[_TICK], label[_CAME] = 2 * counts.searches, cost, tick, came
+    traffic.entry[counts.entries, 0], traffic.entry[counts.entries, 1] = cell, traffic.bucket[bucket]
+    traffic.bucket[bucket] = counts.entries
+    counts.entries += 1
+    counts.highest = max(counts.highest, bucket)
+
+
+@jit
+def _take_first(traffic):
+    """Take out the cell that costs least, of these the last one; there must be one. Mutates: traffic."""
+    counts, bucket = traffic.counts[0], traffic.bucket
+    while bucket[counts.lowest] == _NONE:
+        counts.lowest += 1
+    entry = bucket[counts.lowest]
+    bucket[counts.lowest] = traffic.entry[entry, 1]
+    return np.int64(traffic.entry[entry, 0])
 
 
 @jit
 def _find_guide(traffic, unit):
-    """Find a guide path for a unit among those of the others, and write it down. Mutates: traffic."""
-    instance, guides, counts = traffic.instance, traffic.guides, traffic.counts[0]
+    """Find a guide path for a unit among those of the others, and write it down (A*). Mutates: traffic."""
+    instance, guides, label, counts = traffic.instance, traffic.guides, traffic.label, traffic.counts[0]
     tables, start, goal = instance.tables, np.int64(instance.start[unit]), np.int64(instance.goal[unit])
-    most = moves_from(instance, unit, start) + _MARGIN
+    least = moves_from(instance, unit, start)
     counts.searches += 1
     known, final = 2 * counts.searches, 2 * counts.searches + 1
-    empty(traffic.heap)
-    _reach(traffic, unit, start, 0, 0, NO_CELL)
-    while traffic.stamp[goal] != final:
-        here = traffic.heap.entry[0, 2]
-        drop_first(traffic.heap)
-        if traffic.stamp[here] == final:
+    counts.entries = counts.lowest = counts.highest = 0
+    _reach(traffic, start, 0, 0, NO_CELL, 0)
+    while label[goal, _STAMP] != final:
+        here = _take_first(traffic)
+        if label[here, _STAMP] == final:
             continue
-        traffic.stamp[here] = final
-        tick = np.int64(traffic.tick[here]) + 1
+        label[here, _STAMP] = final
+        tick = np.int64(label[here, _TICK]) + 1
         coming = traffic.slot[_slot_of(traffic, here, tick), 1]     # who takes the unit's place, from where
         for d in range(8):
             if not tables.moves[here] >> d & 1:
                 continue
             there = here + tables.offset[d]
-            if traffic.stamp[there] == final or tick + moves_from(instance, unit, there) > most:
+            stamp = label[there, _STAMP]
+            if stamp == final:
                 continue
-            cost = traffic.cost[here] + 1 + _MEETING * (coming >> _BITS * (d ^ 2) & _FULL)
-            if traffic.stamp[there] == known and traffic.cost[there] <= cost:
+            moves = moves_from(instance, unit, there)
+            if tick + moves > least + _MARGIN:
                 continue
-            _reach(traffic, unit, there, cost + _MEETING * _count_met(traffic, there, tick), tick, here)
-    guides.length[unit] = traffic.tick[goal] + 1
+            cost = label[here, _COST] + 1 + _MEETING * (coming >> _BITS * (d ^ 2) & _FULL)
+            if stamp == known and label[there, _COST] <= cost:
+                continue
+            cost += _MEETING * _count_met(traffic, there, tick)
+            if stamp != known or cost < label[there, _COST]:
+                _reach(traffic, there, cost, tick, here, cost + moves - least)
+    for bucket in range(counts.lowest, counts.highest + 1):
+        traffic.bucket[bucket] = _NONE
+    guides.length[unit] = label[goal, _TICK] + 1
     cell = goal
     while cell != NO_CELL:
-        guides.cell[guides.begin[unit] + traffic.tick[cell]] = cell
-        cell = np.int64(traffic.came[cell])
+        guides.cell[guides.begin[unit] + label[cell, _TICK]] = cell
+        cell = np.int64(label[cell, _CAME])
 
 
 @jit
