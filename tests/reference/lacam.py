@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from tests.reference.grid import legal_steps
+from tests.reference.guides import guide_paths
 from tests.reference.joint import Configuration, loss
 from tests.reference.preferences import next_places
 from wend.kernel import scramble
@@ -42,10 +44,13 @@ def count_moves(grid: Grid, goal: Point) -> dict[Point, int]:
 
 class ReferenceLacam:
     def __init__(
-        self, grid: Grid, starts: Sequence[Point], goals: Sequence[Point], *, swaps: bool = True, seed: int = 0
-    ) -> None:
+        self, grid: Grid, starts: Sequence[Point], goals: Sequence[Point], *,
+        swaps: bool = True, seed: int = 0, guided: bool = False,
+    ) -> None:  # fmt: skip
         self.grid, self.goals, self.swaps, self.seed = grid, tuple(goals), swaps, seed
         self.moves = [count_moves(grid, goal) for goal in goals]
+        paths = guide_paths(grid, self.moves, starts, goals) if guided else [[] for _ in starts]
+        self.guides = [dict(pairwise(path)) for path in paths]
         self.rank = sorted(range(len(starts)), key=lambda agent: -self.moves[agent][starts[agent]])
         self.explored: dict[Configuration, Node] = {}
         self.open: list[Node] = []
@@ -105,9 +110,10 @@ class ReferenceLacam:
     def propose(self, node: Node, constraint: Constraint, lot: int) -> Configuration | None:
         standing = {place: agent for agent, place in enumerate(node.at)}
         first = [standing[place] for _, place in reversed(constraint) if place in standing]
+        wishes = {agent: self.guides[agent].get(place) for agent, place in enumerate(node.at)}
         goes = next_places(
             self.grid, node.at, lambda agent, place: 2 * self.moves[agent][place], STEP, [*first, *node.order],
-            swaps=self.swaps, lot=lot, fixed=dict(reversed(constraint)),
+            swaps=self.swaps, lot=lot, fixed=dict(reversed(constraint)), wishes=wishes,
         )  # fmt: skip
         return tuple(goes[agent] for agent in range(len(node.at))) if len(goes) == len(node.at) else None
 

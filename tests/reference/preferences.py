@@ -21,12 +21,13 @@ def next_places(
     swaps: bool = True,
     lot: int = 0,
     fixed: Mapping[int, Point] | None = None,
+    wishes: Mapping[int, Point | None] | None = None,
     firm: Collection[int] = (),
 ) -> dict[int, Point]:
     """Where the agents go that are decided.
 
     `step` is the cost of a move in each direction and of a wait. Those in `fixed` go where it says; those in `firm`
-    hinder and swap with no other.
+    hinder and swap with no other. Nothing comes before an agent's cell in `wishes`.
     """
     standing = {place: agent for agent, place in enumerate(at)}
     swap = ReferenceSwap(grid.neighbours, standing, far)
@@ -39,7 +40,8 @@ def next_places(
         hindered = sum(far(other, there) < far(other, at[other]) for other in beside(at[agent], there))
         is_busy = standing.get(there, agent) != agent
         draw = scramble(scramble(lot ^ int(scramble(agent))) + d) & 255
-        return far(agent, there) + step[d], hindered + is_busy, draw
+        cost = 0 if wishes is not None and wishes[agent] == there else far(agent, there)
+        return cost + step[d], hindered + is_busy, draw
 
     def partner_of(agent: int, best: Point) -> int | None:
         here, ahead = at[agent], standing.get(best)

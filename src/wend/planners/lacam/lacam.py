@@ -2,11 +2,12 @@
 """LaCAM*: one plan for all agents, found quickly where there is one, and improved as long as there is time.
 
 Okumura: LaCAM: Search-Based Algorithm for Quick Multi-Agent Pathfinding (AAAI 2023). Improving LaCAM for Scalable
-Eventually Optimal Multi-Agent Pathfinding (IJCAI 2023).
+Eventually Optimal Multi-Agent Pathfinding (IJCAI 2023). Engineering LaCAM* (AAMAS 2024), of which lacam3 is the code.
 
     paper                                       here
     units, goals, distances                     instance.py
     LaCAM, LaCAM*                               search.py, tree.py
+    guide paths: SUO (lacam3)                   guides.py
     restarts, anytime                           solving.py
     refiners: LNS with SIPP (lacam3)            refining.py, visits.py
     (ours: carrying the plan out in a world)    this file
@@ -51,6 +52,7 @@ class Lacam(Planner):
     }
 
     swap: bool = parameter(True, "whether two units that meet in a corridor go back to where they can pass")
+    guides: bool = parameter(True, "whether units look for paths around one another first, to prefer in the search")
     max_expansions: int = parameter(100_000, "configurations that are tried at most for a first plan", minimum=1)
     anytime_expansions: int = parameter(0, "configurations that are tried to improve the first plan", minimum=0)
     anytime_ms: float = parameter(0.0, "milliseconds in which the first plan is improved", minimum=0)
@@ -66,7 +68,7 @@ class Lacam(Planner):
         self._held_up_ticks = 0                     # for which agents outside of the plan have been in the way
         self._plans_made = 0
         effort = Effort(self.max_expansions, self.anytime_expansions, self.anytime_ms)
-        self._solver = Solver(effort, swaps=self.swap)
+        self._solver = Solver(effort, swaps=self.swap, guides=self.guides)
 
     @property
     def _plan(self) -> NDArray[np.int32]:

@@ -8,7 +8,7 @@ Eventually Optimal Multi-Agent Pathfinding (IJCAI 2023).
     low-level search: constraints, breadth first        steps.py
     configuration generator: PIBT under constraints     steps.py
     high-level search, LaCAM*'s rewriting and pruning   explore; tree.py
-    (whom PIBT prefers to be where)                     search/preferences.py
+    (whom PIBT prefers to be where)                     search/preferences.py; guides.py
 
 Each step takes the node on top of OPEN and its next constraint, and asks PIBT where all units go if some of them go
 where the constraint says. A new configuration goes on top of OPEN, a known one is put there again. When every unit is
@@ -33,6 +33,7 @@ from wend.kernel import FOUND, NO_AGENT, OUT_OF_BUDGET, OUT_OF_SPACE, UNREACHABL
 from wend.kernel.arrays import allocate
 from wend.maps.terrain import GridTables
 from wend.planners.base import Agents
+from wend.planners.lacam.guides import Guides, next_on_guide, no_guides
 from wend.planners.lacam.instance import LacamInstance, moves_from
 from wend.planners.lacam.steps import continue_constraint, fix_units, propose, take_up
 from wend.planners.lacam.tree import (
@@ -70,6 +71,7 @@ class TreeState(NamedTuple):
     occupant: np.ndarray    # int32[cells]  the unit that stands there, or NO_AGENT
     units: int
     instance: LacamInstance
+    guides: Guides
     swaps: bool
     seed: int
 
@@ -81,6 +83,7 @@ class LacamScene(NamedTuple):
     agents: Agents
     occupant: np.ndarray
     instance: LacamInstance
+    guides: Guides
     step: np.ndarray        # int64[9]  what a move in each direction costs, and a wait
     swaps: bool
     lot: int                # decides among equals
@@ -93,9 +96,17 @@ def _far(scene, unit, cell):
 
 
 @jit
+def _guided_far(scene, unit, cell):
+    """The same; but nothing comes before the next cell on its guide path."""
+    return 0 if cell == scene.guides.following[unit] else _far(scene, unit, cell)
+
+
+@jit
 def _rank(scene, decisions, depth):
-    """List a unit's next cells. Mutates: decisions."""
-    return list_cells(scene, decisions, depth, _far, _far)
+    """List a unit's next cells. Mutates: decisions, scene.guides.following."""
+    unit = decisions.chain[depth]
+    scene.guides.following[unit] = next_on_guide(scene.instance, scene.guides, unit, scene.agents.cell[unit])
+    return list_cells(scene, decisions, depth, _guided_far, _far)
 
 
 @jit
@@ -146,7 +157,7 @@ def explore(search, steps):
         continue_constraint(search, node, constraint, depth, lot)
         had_plan = counts.goal != NONE
         scene = LacamScene(
-            search.tables, search.agents, search.occupant, search.instance, _STEP, search.swaps, lot
+            search.tables, search.agents, search.occupant, search.instance, search.guides, _STEP, search.swaps, lot
         )
         if propose(search, scene, node, constraint, _rank) == 1:
             _arrive(search, node, lot)
@@ -158,13 +169,16 @@ def explore(search, steps):
 class TreeSearch:
     """LaCAM for one instance: `run` it until there is a plan, then on for a better one (LaCAM*)."""
 
-    def __init__(self, instance: LacamInstance, *, swaps: bool, seed: int) -> None:
+    def __init__(self, instance: LacamInstance, *, swaps: bool, seed: int, guides: Guides | None = None) -> None:
         cells, units = instance.place.size, instance.start.size
         occupant = np.full(cells, NO_AGENT, np.int32)
         agents = Agents(instance.start.copy(), instance.goal, np.ones(units, np.bool_), np.zeros(units, np.bool_))
+        guides = no_guides(instance) if guides is None else guides
         decisions = allocate(Decisions, agents=units, cells=cells)
         tree = make_tree(instance)
-        self._search = TreeState(instance.tables, tree, decisions, agents, occupant, units, instance, swaps, seed)
+        self._search = TreeState(
+            instance.tables, tree, decisions, agents, occupant, units, instance, guides, swaps, seed
+        )
 
     @property
     def steps(self) -> int:

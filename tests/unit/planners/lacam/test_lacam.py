@@ -113,7 +113,8 @@ def test_orders_walls_and_agents_that_come_and_go() -> None:
     for _ in range(2):
         world.tick()
     world.order(agents[0], (0, 0))
-    world.block([(2, 1)])
+    standing = {world.position(agent) for agent in agents}
+    world.block([next((x, 1) for x in (2, 1, 3) if (x, 1) not in standing)])
     world.remove(agents[3])
     late = world.add((4, 1), goal=(0, 1))
     assert world.run(max_ticks=60) == "done"

@@ -10,6 +10,7 @@ from tests.reference.lacam import ReferenceLacam, count_moves
 from tests.unit.planners.lacam.instances import CASES, NOBODY, check_plan
 from wend import Grid
 from wend.kernel import OUT_OF_BUDGET
+from wend.planners.lacam.guides import make_guides
 from wend.planners.lacam.instance import make_instance, own_goals
 from wend.planners.lacam.search import EXHAUSTED, FOUND, TreeSearch
 
@@ -22,10 +23,10 @@ BOTH = pytest.mark.parametrize("connectivity", [4, 8])
 @pytest.mark.parametrize("name", CASES)
 def test_every_step_is_the_references(name: str, connectivity: int) -> None:
     case = CASES[name]
-    for seed, swaps in ((0, True), (1, False)):
-        search = TreeSearch(case.instance(connectivity), swaps=swaps, seed=seed)
-        grid = case.grid(connectivity)
-        reference = ReferenceLacam(grid, case.starts, case.goals, swaps=swaps, seed=seed)
+    for seed, swaps, guided in ((0, True, False), (1, False, False), (2, True, True)):
+        instance, grid = case.instance(connectivity), case.grid(connectivity)
+        search = TreeSearch(instance, swaps=swaps, seed=seed, guides=make_guides(instance) if guided else None)
+        reference = ReferenceLacam(grid, case.starts, case.goals, swaps=swaps, seed=seed, guided=guided)
         for _ in range(12):
             answer = search.run(25)
             assert ANSWERS[answer] == reference.run(25)
@@ -41,9 +42,11 @@ def test_every_step_is_the_references(name: str, connectivity: int) -> None:
 
 @BOTH
 @pytest.mark.parametrize("name", CASES)
-def test_the_optimum_is_proven_and_so_is_that_there_is_no_plan(name: str, connectivity: int) -> None:
+@pytest.mark.parametrize("guided", [False, True])
+def test_the_optimum_is_proven_and_so_is_that_there_is_no_plan(name: str, connectivity: int, guided: bool) -> None:
     case = CASES[name]
-    search = TreeSearch(case.instance(connectivity), swaps=True, seed=0)
+    instance = case.instance(connectivity)
+    search = TreeSearch(instance, swaps=True, seed=0, guides=make_guides(instance) if guided else None)
     grid, answer, costs = case.grid(connectivity), OUT_OF_BUDGET, []
     while answer != EXHAUSTED:
         answer = search.run(10_000)
@@ -92,7 +95,9 @@ def test_all_is_tried_exactly_where_exhaustive_search_finds_nothing(connectivity
         cells = grid.largest_component()
         count = min(int(rng.integers(1, 4)), cells.size)
         starts, goals = (rng.permutation(cells)[:count].astype(np.int32) for _ in range(2))
-        search = TreeSearch(make_instance(grid, starts, goals, NOBODY), swaps=bool(seed % 5), seed=seed)
+        instance = make_instance(grid, starts, goals, NOBODY)
+        guides = make_guides(instance) if seed % 4 else None
+        search = TreeSearch(instance, swaps=bool(seed % 5), seed=seed, guides=guides)
         while search.run(10_000) != EXHAUSTED:
             pass
         places = (tuple(grid.xy(int(cell)) for cell in some) for some in (starts, goals))
