@@ -16,7 +16,8 @@ from wend import ALGORITHMS
 FIRST_TICK = """
 import sys, time
 from wend import World, make_problem, mapgen
-world = World.from_problem(make_problem("random", mapgen.random_map(width=64, height=64), agents=100), sys.argv[1])
+problem = make_problem("random", mapgen.random_map(width=64, height=64), agents=100, seed=0)
+world = World.from_problem(problem, sys.argv[1])
 began = time.perf_counter()
 world.tick()
 print(time.perf_counter() - began)

@@ -14,7 +14,6 @@ import io
 import json
 import math
 import os
-import secrets
 import stat
 import struct
 import warnings
@@ -294,7 +293,7 @@ def _target(path: str | Path) -> tuple[Path, int | None]:
 
 def _open_aside(target: Path) -> tuple[int, Path]:
     """A new file beside the target. Its name is short, however long the target's is."""
-    aside = target.with_name(f".{secrets.token_hex(6)}.part")
+    aside = target.with_name(f".{os.urandom(6).hex()}.part")
     return os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666), aside
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import webbrowser
 from typing import Annotated
 
 import typer
@@ -28,6 +27,8 @@ def play(
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Open no browser; print the address only.")] = False,
 ) -> None:
     """Play with units on a map in a browser: order them about, build walls, compare two algorithms."""
+    import webbrowser
+
     try:
         from wend.play import server
     except ModuleNotFoundError as error:

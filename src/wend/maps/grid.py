@@ -43,9 +43,10 @@ class Grid:
             given = np.array(passable)
         except (TypeError, ValueError):
             raise MapError("a map is a non-empty 2-D array of rows, all of the same length") from None
-        if given.dtype.kind not in "biuf" or not ((given == 0) | (given == 1)).all():
+        is_number = given.dtype.kind in "iuf" and ((given == 0) | (given == 1)).all()
+        if given.dtype.kind != "b" and not is_number:
             raise MapError("a map holds True and False, or 1 and 0: True or 1 where a unit may stand")
-        free = given.astype(np.bool_, order="C")
+        free = given.astype(np.bool_, order="C", copy=False)
         if free.ndim != 2 or free.size == 0:
             raise MapError(f"a map is a non-empty 2-D array of rows, not an array of shape {free.shape}")
         if free.size > 2**31 - 1:

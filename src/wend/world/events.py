@@ -29,7 +29,7 @@ class News(NamedTuple):
     @property
     def has_arrivals(self) -> bool:
         """Whether an agent has come home."""
-        return bool((self.told[:, 1] & _ARRIVED).any())
+        return len(self.told) > 0 and bool((self.told[:, 1] & _ARRIVED).any())
 
 
 NO_NEWS = allocate(News, {"tick": 0, "settled": {}}, told=0)
