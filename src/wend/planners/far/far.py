@@ -16,7 +16,7 @@ back.
     "reserve its next moves"                     request, request_phase
     deadlocks, "pushing some agents off"         yielding.yield_phase
 
-`traffic.py` holds the state, and enters and withdraws reservations.
+`traffic.py` holds the state, enters and withdraws reservations, and says why an agent waits.
 
 Work per tick: O(agents), plus the searches of the agents that have no path, or left it.
 
@@ -64,6 +64,7 @@ from wend.planners.far.searching import begin_rough_paths, search_phase
 from wend.planners.far.traffic import (
     TrafficRules,
     begin_tick,
+    describe,
     extend,
     hold_last,
     is_standing,
@@ -75,7 +76,7 @@ from wend.planners.far.traffic import (
 from wend.planners.far.yielding import yield_phase
 from wend.search.execution import grant
 from wend.search.flow import GLOBAL, LOCAL, Flow
-from wend.search.paths import after, cells_ahead, direction, drop_cut_paths, take_move, with_space
+from wend.search.paths import after, direction, drop_cut_paths, take_move, with_space
 from wend.search.reservations import free_from, next_owners, other_at, owner_at
 from wend.search.rough_paths import MOST, RoughPaths, follow_old_way
 from wend.search.turns import abandon_search, abandon_search_of
@@ -229,23 +230,8 @@ class Far(Planner):
         return {name: int(counts[name]) for name in ("repaths", "proxies", "pushes", "reroutes", "wait_circles")}
 
     def intent(self, agent: int) -> Intent:
-        agents, traffic, tick = self.state.agents, self._traffic, self.state.tick
-        if agents.cell[agent] == NO_CELL or not agents.controlled[agent]:
-            return Intent()
-        reserved, steps = traffic.reserved, int(traffic.reserved.steps[agent])
-        path = tuple(reserved.cell[agent, tick - int(reserved.since[agent]) + 1 : steps + 1].tolist())
-        if reserved.cell[agent, steps] == traffic.origin[agent]:
-            path += cells_ahead(self.state.grid.tables, traffic.paths, agent, int(traffic.origin[agent]))
-        other = int(self._waits_for[agent]) if agent < self._waits_for.size else NO_AGENT
-        let_past = int(traffic.waits.left_for[agent])
-        if traffic.waits.left[agent] != NO_CELL and other in (NO_AGENT, let_past):
-            is_gone = let_past == NO_AGENT or agents.cell[let_past] == NO_CELL
-            return Intent(path, NO_AGENT if is_gone else let_past, "it stepped aside, to let another pass")
-        if other != NO_AGENT and agents.cell[agent] == agents.goal[agent]:
-            return Intent(path, other, "it is to make way and has no room")
-        if other != NO_AGENT:
-            return Intent(path, other, "another has reserved one of its next cells")
-        return Intent(path, reason="" if path or agents.cell[agent] == agents.goal[agent] else "it has no path yet")
+        refused_by = int(self._waits_for[agent]) if agent < self._waits_for.size else NO_AGENT
+        return describe(self.state, self._traffic, refused_by, agent)
 
     def _draw_overlay(self, name: str, agent: int) -> NDArray[Any]:
         if name == "owner":
