@@ -48,7 +48,7 @@ Deviations and open points (the full text of the ICAPS paper was not at hand; th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -58,6 +58,7 @@ from numpy.typing import NDArray
 from wend.kernel import FOUND, NO_AGENT, NO_CELL, OUT_OF_BUDGET, OUT_OF_SPACE, jit
 from wend.kernel.allowance import spent
 from wend.kernel.arrays import ahead, grown, refill
+from wend.kernel.compiling import prepared
 from wend.maps.terrain import GridTables
 from wend.planners.base import Budget, Intent, Overlay, Planner, Proposal, State, moment_of, parameter
 from wend.planners.far.searching import begin_rough_paths, search_phase
@@ -162,6 +163,9 @@ def make_moves(moment, traffic):
     move_phase(moment, traffic)
 
 
+PHASES: tuple[Callable[..., Any], ...] = (begin_tick, search_phase, make_moves)
+
+
 @dataclass
 class Far(Planner):
     """FAR, and without one-way streets A*-Replan."""
@@ -184,6 +188,7 @@ class Far(Planner):
         self._traffic = make_traffic(state.grid.size, rules)
         self._rough = RoughPaths(state.grid, vision_square=0)
         self._waits_for = np.empty(0, np.int32)
+        self._is_prepared = False       # the phases were called with the types of this planner
         for agent in range(state.agents.cell.size):
             self.agent_added(agent)
 
@@ -191,9 +196,11 @@ class Far(Planner):
         moment = moment_of(self.state, proposal)
         if self._flow is not None and self._flow.advance():
             abandon_search(self._traffic.turns)
-        begin_tick(moment, self._traffic)
+        begin, _, make = map(prepared, PHASES) if self._is_prepared else PHASES
+        begin(moment, self._traffic)
         self._search(budget)
-        make_moves(moment, self._traffic)
+        make(moment, self._traffic)
+        self._is_prepared = True
         self._waits_for = proposal.waits_for
 
     def think(self, budget: Budget) -> None:
@@ -202,11 +209,12 @@ class Far(Planner):
     def _search(self, budget: Budget) -> None:
         """Search what agents need, within the budget."""
         agents, streets, allowance = self.state.agents, self._streets(), self._traffic.turns.allowance
+        search = prepared(search_phase) if self._is_prepared else search_phase
         limit = budget.slice() // 2 if budget.is_limited else budget.slice()
         answer, looks = OUT_OF_BUDGET, budget.is_limited
         while answer != FOUND and (limit or looks):
             before = spent(allowance)
-            answer = search_phase(streets, agents, self._traffic, limit)
+            answer = search(streets, agents, self._traffic, limit)
             budget.spend(spent(allowance) - before)
             if answer == OUT_OF_SPACE:
                 self._traffic = self._traffic._replace(paths=with_space(self._traffic.paths))
