@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 import json
 import logging
 import os
@@ -63,6 +64,20 @@ def test_a_kernel_can_be_called_from_python_as_well(kernels) -> None:
     assert [twice(values, 3), by_range(values)] == [6, 20]
     assert [len(kernel.overloads) for kernel in kernels] == [1, 1, 1]
     assert len(twice.part.overloads) == 1
+
+
+@pytest.mark.parametrize("collects", [True, False])
+def test_compiling_leaves_the_garbage_collector_as_it_was(kernels, collects) -> None:
+    before = gc.isenabled()
+    (gc.enable if collects else gc.disable)()
+    try:
+        assert kernels[0](np.arange(5), 3) == 6
+        assert gc.isenabled() == collects
+        with pytest.raises(numba.TypingError):
+            kernels[0]("no array", 3)
+        assert gc.isenabled() == collects
+    finally:
+        (gc.enable if before else gc.disable)()
 
 
 def test_kernels_are_copied_and_pickled() -> None:

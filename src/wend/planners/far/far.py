@@ -16,7 +16,7 @@ back.
     "reserve its next moves"                     request, request_phase
     deadlocks, "pushing some agents off"         yielding.yield_phase
 
-`traffic.py` holds the state, and enters and withdraws reservations.
+`traffic.py` holds the state, enters and withdraws reservations, and says why an agent waits.
 
 Work per tick: O(agents), plus the searches of the agents that have no path, or left it.
 
@@ -48,7 +48,7 @@ Deviations and open points (the full text of the ICAPS paper was not at hand; th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -58,12 +58,14 @@ from numpy.typing import NDArray
 from wend.kernel import FOUND, NO_AGENT, NO_CELL, OUT_OF_BUDGET, OUT_OF_SPACE, jit
 from wend.kernel.allowance import spent
 from wend.kernel.arrays import ahead, grown, refill
+from wend.kernel.compiling import prepared
 from wend.maps.terrain import GridTables
 from wend.planners.base import Budget, Intent, Overlay, Planner, Proposal, State, moment_of, parameter
 from wend.planners.far.searching import begin_rough_paths, search_phase
 from wend.planners.far.traffic import (
     TrafficRules,
     begin_tick,
+    describe,
     extend,
     hold_last,
     is_standing,
@@ -75,7 +77,7 @@ from wend.planners.far.traffic import (
 from wend.planners.far.yielding import yield_phase
 from wend.search.execution import grant
 from wend.search.flow import GLOBAL, LOCAL, Flow
-from wend.search.paths import after, cells_ahead, direction, drop_cut_paths, take_move, with_space
+from wend.search.paths import after, direction, drop_cut_paths, take_move, with_space
 from wend.search.reservations import free_from, next_owners, other_at, owner_at
 from wend.search.rough_paths import MOST, RoughPaths, follow_old_way
 from wend.search.turns import abandon_search, abandon_search_of
@@ -161,6 +163,9 @@ def make_moves(moment, traffic):
     move_phase(moment, traffic)
 
 
+PHASES: tuple[Callable[..., Any], ...] = (begin_tick, search_phase, make_moves)
+
+
 @dataclass
 class Far(Planner):
     """FAR, and without one-way streets A*-Replan."""
@@ -183,6 +188,7 @@ class Far(Planner):
         self._traffic = make_traffic(state.grid.size, rules)
         self._rough = RoughPaths(state.grid, vision_square=0)
         self._waits_for = np.empty(0, np.int32)
+        self._is_prepared = False       # the phases were called with the types of this planner
         for agent in range(state.agents.cell.size):
             self.agent_added(agent)
 
@@ -190,9 +196,11 @@ class Far(Planner):
         moment = moment_of(self.state, proposal)
         if self._flow is not None and self._flow.advance():
             abandon_search(self._traffic.turns)
-        begin_tick(moment, self._traffic)
+        begin, _, make = map(prepared, PHASES) if self._is_prepared else PHASES
+        begin(moment, self._traffic)
         self._search(budget)
-        make_moves(moment, self._traffic)
+        make(moment, self._traffic)
+        self._is_prepared = True
         self._waits_for = proposal.waits_for
 
     def think(self, budget: Budget) -> None:
@@ -201,11 +209,12 @@ class Far(Planner):
     def _search(self, budget: Budget) -> None:
         """Search what agents need, within the budget."""
         agents, streets, allowance = self.state.agents, self._streets(), self._traffic.turns.allowance
+        search = prepared(search_phase) if self._is_prepared else search_phase
         limit = budget.slice() // 2 if budget.is_limited else budget.slice()
         answer, looks = OUT_OF_BUDGET, budget.is_limited
         while answer != FOUND and (limit or looks):
             before = spent(allowance)
-            answer = search_phase(streets, agents, self._traffic, limit)
+            answer = search(streets, agents, self._traffic, limit)
             budget.spend(spent(allowance) - before)
             if answer == OUT_OF_SPACE:
                 self._traffic = self._traffic._replace(paths=with_space(self._traffic.paths))
@@ -229,23 +238,8 @@ class Far(Planner):
         return {name: int(counts[name]) for name in ("repaths", "proxies", "pushes", "reroutes", "wait_circles")}
 
     def intent(self, agent: int) -> Intent:
-        agents, traffic, tick = self.state.agents, self._traffic, self.state.tick
-        if agents.cell[agent] == NO_CELL or not agents.controlled[agent]:
-            return Intent()
-        reserved, steps = traffic.reserved, int(traffic.reserved.steps[agent])
-        path = tuple(reserved.cell[agent, tick - int(reserved.since[agent]) + 1 : steps + 1].tolist())
-        if reserved.cell[agent, steps] == traffic.origin[agent]:
-            path += cells_ahead(self.state.grid.tables, traffic.paths, agent, int(traffic.origin[agent]))
-        other = int(self._waits_for[agent]) if agent < self._waits_for.size else NO_AGENT
-        let_past = int(traffic.waits.left_for[agent])
-        if traffic.waits.left[agent] != NO_CELL and other in (NO_AGENT, let_past):
-            is_gone = let_past == NO_AGENT or agents.cell[let_past] == NO_CELL
-            return Intent(path, NO_AGENT if is_gone else let_past, "it stepped aside, to let another pass")
-        if other != NO_AGENT and agents.cell[agent] == agents.goal[agent]:
-            return Intent(path, other, "it is to make way and has no room")
-        if other != NO_AGENT:
-            return Intent(path, other, "another has reserved one of its next cells")
-        return Intent(path, reason="" if path or agents.cell[agent] == agents.goal[agent] else "it has no path yet")
+        refused_by = int(self._waits_for[agent]) if agent < self._waits_for.size else NO_AGENT
+        return describe(self.state, self._traffic, refused_by, agent)
 
     def _draw_overlay(self, name: str, agent: int) -> NDArray[Any]:
         if name == "owner":

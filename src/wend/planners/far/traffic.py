@@ -7,10 +7,11 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from wend.kernel import NO_CELL, jit
+from wend.kernel import NO_AGENT, NO_CELL, jit
 from wend.kernel.arrays import allocate, flags, int32, int64, record
+from wend.planners.base import Intent, State
 from wend.search.execution import Guard
-from wend.search.paths import Paths, is_walkable, make_paths
+from wend.search.paths import Paths, cells_ahead, is_walkable, make_paths
 from wend.search.reservations import (
     Reservations,
     expire,
@@ -185,3 +186,22 @@ def stop_cut_moves(tables, agents, traffic, now):
             continue
         if not is_walkable(tables, reserved.cell[agent, now - reserved.since[agent] : reserved.steps[agent] + 1]):
             stand_still(traffic, agent, agents.cell[agent], now)
+
+
+def describe(state: State, traffic: Traffic, refused_by: int, agent: int) -> Intent:
+    """What an agent is about to do and why, in words; `refused_by` is the agent that kept it from its moves, if any."""
+    agents, reserved, waits = state.agents, traffic.reserved, traffic.waits
+    if agents.cell[agent] == NO_CELL or not agents.controlled[agent]:
+        return Intent()
+    steps, is_home = int(reserved.steps[agent]), agents.cell[agent] == agents.goal[agent]
+    path = tuple(reserved.cell[agent, state.tick - int(reserved.since[agent]) + 1 : steps + 1].tolist())
+    if reserved.cell[agent, steps] == traffic.origin[agent]:
+        path += cells_ahead(state.grid.tables, traffic.paths, agent, int(traffic.origin[agent]))
+    let_past = int(waits.left_for[agent])
+    if waits.left[agent] != NO_CELL and refused_by in (NO_AGENT, let_past):
+        is_gone = let_past == NO_AGENT or agents.cell[let_past] == NO_CELL
+        return Intent(path, NO_AGENT if is_gone else let_past, "it stepped aside, to let another pass")
+    if refused_by != NO_AGENT:
+        why = "it is to make way and has no room" if is_home else "another has reserved one of its next cells"
+        return Intent(path, refused_by, why)
+    return Intent(path, reason="" if path or is_home else "it has no path yet")
