@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import statistics
 import time
 
 from benchmarks.maps import large_map
 from benchmarks.measure import Row, best_seconds
 from wend import World, warm_up
-from wend.planners.auto.auto import Auto, regime_of
+from wend.planners.auto.auto import WAY_OUT, Auto, regime_of
 from wend.planners.base import Budget
 from wend.problems.problem import Problem
 from wend.problems.scenarios import make_problem
@@ -19,7 +20,7 @@ ROUNDS = 5
 
 
 def run() -> list[Row]:
-    """A choice from a problem with 1,000 agents, the handover, and the slowest of the first ticks with and without."""
+    """A choice from a problem with 1,000 agents, handovers, and the slowest of the first ticks with and without."""
     name, grid = large_map()
     problem = make_problem("random", grid, agents=AGENTS, seed=1)
     chosen = Auto().first(regime_of(grid, AGENTS, Budget(expansions=BUDGET))).algorithm
@@ -29,13 +30,14 @@ def run() -> list[Row]:
         return Auto().first(regime_of(grid, AGENTS, Budget(expansions=BUDGET)))
 
     world = World.from_problem(problem, chosen, record=False)
-    seconds = best_seconds({"decide": decide, "hand over": lambda: world.change_planner(chosen)})
+    handovers = {planner: functools.partial(world.change_planner, planner) for planner in (WAY_OUT, chosen)}
+    seconds = best_seconds({"decide": decide, **handovers})
     slowest = {planner: [_slowest_tick(problem, planner) for _ in range(ROUNDS)] for planner in (chosen, "auto")}
     best = {planner: min(found) for planner, found in slowest.items()}
     typical = {planner: statistics.median(found) for planner, found in slowest.items()}
     return [
         Row("auto: decide", "ms", 1000 * seconds["decide"], where=name, at_most=20.0),
-        Row("auto: hand over", "ms", 1000 * seconds["hand over"], where=name, at_most=20.0),
+        *(Row(f"auto: hand over to {to}", "ms", 1000 * seconds[to], where=name, at_most=20.0) for to in handovers),
         Row("auto: slowest tick, best round", "ms", best["auto"], chosen, best[chosen], where=name, at_least=0.95),
         Row("auto: slowest tick, median round", "ms", typical["auto"], chosen, typical[chosen], where=name),
     ]

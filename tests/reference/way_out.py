@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-WAITS = {"weave": 150, "surge": 100, "lacam-rt": 300}
+WAITS = {"weave": 200, "surge": 100, "lacam-rt": 300}
 
 
 class News(NamedTuple):

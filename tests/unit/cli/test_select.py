@@ -118,7 +118,7 @@ def test_without_a_selector_it_is_what_auto_begins_with(wend) -> None:
     assert told["algorithm"] == "weave"
     said = wend("select", "open:width=60,height=60", "--agents", "20", "--budget", "500")
     assert said.code == 0
-    assert told["jam"] == "lacam-rt takes over if no agent arrives for 150 ticks with weave, once half are home"
+    assert told["jam"] == "lacam-rt takes over if no agent arrives for 200 ticks with weave, once half are home"
     assert said.out == f"run weave\nbecause:\n  {told['reasons'][0]}\nin a jam:\n  {told['jam']}\n"
     assert "20 agents on 3,600 cells with 500 expansions per tick" in said.out
     solved = wend("solve", "open:width=60,height=60", "--agents", "20", "--budget", "500", "--json").json

@@ -226,7 +226,7 @@ def test_a_world_in_which_no_agent_arrives_any_more_changes_its_planner() -> Non
     arrived = max(int(np.flatnonzero(world.trace().positions()[:, agent] == world.grid.cell(*world.goal(agent)))[0])
                   for agent in (1, 2))  # fmt: skip
     assert (left_at, third_at, back_at) == (arrived + PATIENT, left_at + SEARCHING, third_at + IMPATIENT)
-    assert "3 of 4 agents are home, and none has arrived for 150 ticks with weave" in world.reasons()[2]
+    assert "3 of 4 agents are home, and none has arrived for 200 ticks with weave" in world.reasons()[2]
     assert judge_trace(world.trace()) == []
 
 
@@ -272,7 +272,7 @@ def test_orders_and_walls_begin_the_wait_anew() -> None:
 
 def test_without_switch_it_stays_with_its_choice() -> None:
     world = jam(Auto(switch=False))
-    world.run(max_ticks=250, stuck_ticks=None)
+    world.run(max_ticks=PATIENT + 100, stuck_ticks=None)
     assert len(planners_of(world)) == 1
 
 
@@ -299,10 +299,10 @@ def test_a_program_that_names_a_planner_has_it_for_good() -> None:
     chooser = world._chooser
     world.change_planner("surge")
     assert not hasattr(chooser, "state")
-    world.run(max_ticks=250, budget=300, stuck_ticks=None)
+    world.run(max_ticks=PATIENT + 100, budget=300, stuck_ticks=None)
     assert [name for _, name in planners_of(world)] == ["weave", "surge"]
     world.change_planner("auto")
-    world.run(max_ticks=170, budget=300, stuck_ticks=None)
+    world.run(max_ticks=PATIENT + 20, budget=300, stuck_ticks=None)
     assert [name for _, name in planners_of(world)] == ["weave", "surge", "auto", "weave", "lacam-rt"]
 
 
