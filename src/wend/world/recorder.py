@@ -99,7 +99,7 @@ class Recorder:
 
     def hash_with(self, cells: NDArray[np.int32]) -> bytes:
         """What the hash will be after a tick that ends with the agents on these cells, in the order of handles."""
-        return _joined(self._hash, np.ascontiguousarray(cells, "<i4"))
+        return _joined(self._hash, np.ascontiguousarray(cells, "<i4").data)
 
     def note_tick(
         self, tick: int, hash_after: bytes, codes: NDArray[np.uint8], handles: NDArray[np.int32], plan_ms: float,
@@ -141,7 +141,7 @@ class Recorder:
         return Trace(self._grid, moves, list(self._events), plan_ms, expansions, meta, waits, list(self._reasons))
 
 
-def _joined(so_far: bytes, data: bytes | NDArray[np.int32]) -> bytes:
+def _joined(so_far: bytes, data: bytes | memoryview) -> bytes:
     both = hashlib.blake2b(so_far, digest_size=16)
     both.update(data)
     return both.digest()
