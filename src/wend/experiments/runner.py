@@ -185,6 +185,6 @@ def on_cluster(jobs: list[Job], about: Row, address: str) -> Iterator[Row]:
         sent = {client.submit(run_job, job, about, key=f"wend-{job['id']}", pure=False): job for job in jobs}
         for future in dask.as_completed(list(sent), loop=client.loop):
             job = sent.pop(future)
-            error = future.exception()      # waits: a row that was lost with its worker is computed again
-            yield failed_row(job, about, "error", f"on the cluster: {error!r}") if error else future.result()
+            failure = future.exception()    # waits: a row that was lost with its worker is computed again
+            yield failed_row(job, about, "error", f"on the cluster: {failure!r}") if failure else future.result()
             future.release()
