@@ -106,9 +106,19 @@ class Address:
         return False
 
     def admits(self, connection: HTTPConnection) -> bool:
-        """Whether a connection presents the token, where there is one."""
-        given = connection.query_params.get("token", "")
+        """Whether a connection presents the token, where there is one: in its address, or as the page's cookie."""
+        given = connection.query_params.get("token") or connection.cookies.get(self._cookie, "")
         return self.token is None or hmac.compare_digest(given.encode(), self.token.encode())
+
+    def headers(self) -> dict[str, str]:
+        """What goes along with the page. The files that it asks for bring the token back as a cookie."""
+        if self.token is None:
+            return HEADERS
+        return {**HEADERS, "Set-Cookie": f"{self._cookie}={self.token}; Path=/; HttpOnly; SameSite=Strict"}
+
+    @property
+    def _cookie(self) -> str:
+        return f"wend-play-{self.port}"     # browsers do not tell the ports of one host apart
 
 
 def _is_loopback(host: str) -> bool:
@@ -137,12 +147,13 @@ def make_app(catalogue: Catalogue, recipe: Recipe, address: Address, limits: Pla
         name = request.path_params.get("name", PAGE)
         if not address.knows(request.headers.get("host")):
             return PlainTextResponse("this is not the server of that name", 400, HEADERS)
-        if name == PAGE and not address.admits(request):
+        if not address.admits(request):
             return PlainTextResponse("the token is missing: use the address that `wend play` has printed", 403, HEADERS)
         text = _text_of(name)
         if text is None:
             return PlainTextResponse("there is no such file", 404, HEADERS)
-        return Response(text, headers=HEADERS, media_type=_TYPES[name.rpartition(".")[2]])
+        headers = address.headers() if name == PAGE else HEADERS
+        return Response(text, headers=headers, media_type=_TYPES[name.rpartition(".")[2]])
 
     async def live(socket: WebSocket) -> None:
         why_not = _objection(socket, address, len(clients) >= limits.clients)

@@ -7,6 +7,7 @@ The journal ends a call that changes the world. It may be interrupted itself; th
 
 from __future__ import annotations
 
+import gc
 import sys
 import threading
 from types import FrameType, TracebackType
@@ -49,7 +50,13 @@ class Calls:
 
 def _is_running(thread: int, frame: FrameType) -> bool:
     """Whether a function call has not returned yet."""
-    now = sys._current_frames().get(thread)
+    collects = gc.isenabled()
+    gc.disable()        # Python up to 3.11 can hang for ever if it collects garbage while it lists the frames
+    try:
+        now = sys._current_frames().get(thread)
+    finally:
+        if collects:
+            gc.enable()
     while now is not None and now is not frame:
         now = now.f_back
     return now is not None

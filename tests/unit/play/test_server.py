@@ -144,8 +144,14 @@ def test_elsewhere_every_connection_needs_the_token() -> None:
         assert everywhere.token is not None
         assert closed_with(replace(here, token=None).socket_url) == (1008, "the token is missing or wrong")
         assert closed_with(replace(here, token="guess").socket_url) == (1008, "the token is missing or wrong")
-        assert fetch(replace(here, token=None).url)[0] == 403
-        assert fetch(here.url)[0] in (200, 404)             # as soon as there is a page
+        bare = replace(here, token=None).url
+        assert [fetch(bare + name)[0] for name in ("", "play.js", "theme.css", "nothing.js")] == [403] * 4
+        status, headers, _ = fetch(here.url)
+        assert status == 200
+        cookie, _, rules = headers["set-cookie"].partition("; ")
+        assert {"HttpOnly", "SameSite=Strict"} <= set(rules.split("; "))
+        assert fetch(bare + "play.js", Cookie=cookie)[0] == 200
+        assert fetch(bare + "play.js", Cookie=cookie[:-1])[0] == 403
         with LiveClient(here.socket_url) as client:
             assert client.hello()["version"] == 1
 

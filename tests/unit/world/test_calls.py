@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+import gc
 import math
 import multiprocessing
 import pickle
+import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -526,6 +528,26 @@ def test_a_planner_may_not_call_its_world() -> None:
     with pytest.raises(InUseError, match="remove was called while this thread was in the middle of tick"):
         world.tick()
     assert world.state_hash() == before
+
+
+@pytest.mark.small
+@pytest.mark.parametrize("collects", [True, False])
+def test_no_garbage_is_collected_while_a_second_call_looks_for_the_first(monkeypatch, collects: bool) -> None:
+    """Python 3.11 hangs if it does, once in many thousand times."""
+    seen, list_frames = [], sys._current_frames
+
+    def watched() -> dict[int, Any]:
+        seen.append(gc.isenabled())
+        return list_frames()
+
+    monkeypatch.setattr(sys, "_current_frames", watched)
+    (gc.enable if collects else gc.disable)()
+    try:
+        test_a_planner_may_not_call_its_world()
+        assert gc.isenabled() is collects
+    finally:
+        gc.enable()
+    assert seen == [False]
 
 
 def _tick_in_child(world: World, answers: Any) -> None:
