@@ -53,7 +53,7 @@ MORE_OPTIONS: list[tuple[str, dict[str, Any]]] = [
     ("bmaa", {"expansions": 3, "moves": 2, "vision": 3.5, "flow": "local"}),
     ("bmaa", {"vision": math.inf, "threads": 3, "heuristic": "blocks"}),
     ("mapp", {"alternates_folder": "a folder of its own"}),
-    ("lacam", {"max_expansions": 100, "anytime_ms": 2.0}),
+    ("lacam", {"max_expansions": 100, "anytime_ms": 2.0, "guides": False}),
     ("weave", {"abstraction": 1}),
     ("auto", {}),
     ("auto", {"offline": True, "switch": False, "model": "no such file"}),

@@ -58,7 +58,7 @@ class Guides(NamedTuple):
     following: np.ndarray   # int32[units]      scratch of the search: the next cell on its path, or NO_CELL
 
 
-class Traffic(NamedTuple):
+class GuideTraffic(NamedTuple):
     """Who comes where at which tick by the guide paths so far, and the scratch of the search for one."""
 
     instance: LacamInstance
@@ -220,7 +220,7 @@ def make_guides(instance: LacamInstance) -> Guides:
     guides = no_guides(instance)._replace(begin=begin, cell=np.zeros(room, np.int32))
     slots = 1 << (_PASSES * room).bit_length()      # more than there are keys ever
     given = {"instance": instance, "guides": guides, "horizon": int(moves.max(initial=0)) + _MARGIN + 1}
-    traffic = allocate(Traffic, given, slots=slots, cells=cells, entries=8 * instance.moves.shape[1] + 1)
+    traffic = allocate(GuideTraffic, given, slots=slots, cells=cells, entries=8 * instance.moves.shape[1] + 1)
     traffic.slot[:, 0] = _UNUSED
     _plan_guides(traffic, np.argsort(-moves, kind="stable"))
     return guides
