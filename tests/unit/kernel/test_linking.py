@@ -6,6 +6,7 @@ import copy
 import gc
 import json
 import logging
+import operator
 import os
 import pickle
 import subprocess
@@ -14,6 +15,8 @@ import sys
 import numba
 import numpy as np
 import pytest
+from llvmlite.binding import Linkage
+from numba.core.typing.context import BaseContext
 
 from wend.kernel import compiling, scramble
 from wend.kernel.linking import TESTED, Kernel
@@ -64,6 +67,53 @@ def test_a_kernel_can_be_called_from_python_as_well(kernels) -> None:
     assert [twice(values, 3), by_range(values)] == [6, 20]
     assert [len(kernel.overloads) for kernel in kernels] == [1, 1, 1]
     assert len(twice.part.overloads) == 1
+
+
+def test_the_types_of_operations_are_found_out_once(monkeypatch) -> None:
+    asked = []
+    ask = BaseContext.resolve_function_type
+    monkeypatch.setattr(
+        BaseContext, "resolve_function_type", lambda self, *call: (asked.append(call[:2]), ask(self, *call))[1]
+    )
+
+    @uncached
+    def shifted(values, k):
+        values[k] = values[k] + values[k + 1]
+        values[k + 1] = values[k] + values[k + 1]
+        return values[k + 1]
+
+    values = np.array([1, 2], np.int16)
+    assert shifted(values, 0) == 5
+    assert len(asked) == len(set(asked)) > 0
+    asked.clear()
+
+    @uncached
+    def again(values, k):
+        return values[k] + values[k]
+
+    assert again(values, 1) == 10
+    assert asked == []
+
+
+def test_operations_that_are_registered_later_are_found(kernels) -> None:
+    assert kernels[0](np.arange(5), 3) == 6                 # an operation with these types is known now
+
+    @numba.extending.overload(operator.mul)
+    def multiply(a, b):
+        return (lambda a, b: (a, b)) if isinstance(a, numba.types.UnicodeType) and a is b else None
+
+    @uncached
+    def thrice(values, k):
+        return 3 * values[k]
+
+    assert thrice(np.arange(5), 3) == 9
+
+
+def test_only_what_python_calls_is_left_of_a_whole(kernels) -> None:
+    _, _, both = kernels
+    both(np.arange(5), np.arange(5, dtype=np.int32))
+    library = both.overloads[both.signatures[0]].library
+    assert {function.linkage for function in library.get_defined_functions()} == {Linkage.external}
 
 
 @pytest.mark.parametrize("collects", [True, False])
