@@ -68,28 +68,21 @@ _TICK_BITS = 20             # the tick in which a tree is planted, times 2 to th
 class Party(NamedTuple):
     """The agents that a tree is about, and the others, as they were when it was planted."""
 
+    units: int
     is_unit: Annotated[np.ndarray, flags("agents")]     # the tree is about it
     goal: Annotated[np.ndarray, int32("agents")]
     outside: Annotated[np.ndarray, int32("others")]     # the agents on the map that are no units,
     goes: Annotated[np.ndarray, int32("others")]        # ... and where each of them is next
 
-    @property
-    def units(self) -> int:
-        """How many units there are."""
-        return int(np.count_nonzero(self.is_unit))
-
-    def is_like(self, other: Party) -> bool:
-        """Whether another one has the same units, with the same goals."""
-        return np.array_equal(self.is_unit, other.is_unit) and np.array_equal(
-            self.goal[self.is_unit], other.goal[self.is_unit]
-        )
+    def is_of(self, agents: Agents, is_unit: NDArray[np.bool_]) -> bool:
+        """Whether these are the units, and have the goals that they had."""
+        return np.array_equal(is_unit, self.is_unit) and np.array_equal(agents.goal[is_unit], self.goal[is_unit])
 
 
-def gather(agents: Agents, next_cell: NDArray[np.int32]) -> Party:
-    """The party of this tick; `next_cell` says where the agents that the program moves are next."""
-    is_unit = are_units(agents)
+def gather(agents: Agents, is_unit: NDArray[np.bool_], next_cell: NDArray[np.int32]) -> Party:
+    """These units, and all others; `next_cell` says where those that the program moves are next."""
     outside = np.flatnonzero(~is_unit & (agents.cell != NO_CELL)).astype(np.int32)
-    return Party(is_unit, agents.goal.copy(), outside, next_cell[outside])
+    return Party(int(np.count_nonzero(is_unit)), is_unit, agents.goal.copy(), outside, next_cell[outside])
 
 
 class LiveSearch(NamedTuple):
@@ -291,7 +284,7 @@ class RealTimeLacam(Pibt):
         self._tree = allocate(Tree, nodes=0, units=0, slots=1, opened=0, constraints=0, edges=0)
         self._root = NONE                           # the node where the units stand
         self._is_stale = True                       # the tree does not hold in the next tick
-        self._party = allocate(Party, agents=0, others=0)
+        self._party = allocate(Party, {"units": 0}, agents=0, others=0)
         self._tried = 0                             # configurations
         self._cell = np.empty(0, np.int32)          # scratch of the search: where agents stand,
         self._occupant = state.occupant.copy()      # ... and who stands where
@@ -312,14 +305,14 @@ class RealTimeLacam(Pibt):
 
     def _follow(self, proposal: Proposal) -> bool:
         """Plant a new tree, if the one that there is no longer holds; whether it was so."""
-        agents, party, order = self.state.agents, gather(self.state.agents, proposal.next_cell), self._order()
+        agents, is_unit, order = self.state.agents, are_units(self.state.agents), self._order()
         is_moving = not np.array_equal(proposal.next_cell, agents.cell)
         if (
-            not is_moving and not self._is_stale and party.is_like(self._party)
+            not is_moving and not self._is_stale and self._party.is_of(agents, is_unit)
             and np.array_equal(agents.cell, self._tree.cell[self._root, : agents.cell.size])
         ):  # fmt: skip
             return False
-        self._party = party
+        self._party = gather(agents, is_unit, proposal.next_cell)
         self._plant(order, self.state.tick << _TICK_BITS)
         self._is_stale = is_moving
         return True

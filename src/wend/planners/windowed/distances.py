@@ -16,6 +16,7 @@ from wend.planners.base import Agents, Budget, State
 from wend.planners.windowed.abstraction import AbstractAims
 from wend.planners.windowed.rough import RoughSteps
 from wend.search.reverse_resumable import SharedSearches
+from wend.search.space_time import Manners
 
 
 class WindowDistances:
@@ -38,6 +39,11 @@ class WindowDistances:
     def aim_of(self) -> NDArray[np.int32]:
         """int32[agents]: the row of abstract distances that an agent's plan goes by, or else its exact search."""
         return self.abstract.row if self.is_abstract else self.exact.of
+
+    def go_by(self, manners: Manners) -> Manners:
+        """The same manners, with the abstraction if there is one."""
+        abstract = self.abstract
+        return manners._replace(far=abstract.far, group=abstract.group) if self.is_abstract else manners
 
     def reserve(self, agents: int) -> None:
         """Make space for so many agents."""

@@ -87,6 +87,7 @@ class Windowed(Planner):
         self._table = reservations.make_reservations(cells, self.window + 2)
         self._distances = WindowDistances(state.grid, agents, self.abstraction)
         self._work = space_time.make_space_time(_states(self.window, cells))
+        self._manners = Manners(True, True, self.no_follow, self.forbid_cross, self.soft_tail)
         self._habits = Habits(self.window, seed, self.patience, self.boxed_in == "push", self.order == "age")
         self._agenda = allocate(Agenda, agents=agents, cells=cells, ticks=self.window + 1)
         self._is_prepared = [False, False]                  # whether TICKS were called with the types of this planner
@@ -121,13 +122,12 @@ class Windowed(Planner):
                 self._distances.grow()
 
     def _setting(self) -> Setting:
-        state, distances, abstract = self.state, self._distances, self._distances.abstract
-        tables, reverse, tails = state.grid.tables, distances.exact.reverse, self._agenda.plans.tails
-        manners = Manners(True, True, self.no_follow, self.forbid_cross, self.soft_tail, abstract.far, abstract.group)
-        scene = Scene(tables, self._table, tails, reverse, self._work, manners)
+        state, tables, exact, rough = self.state, self.state.grid.tables, self._distances.exact, self._distances.rough
+        manners = self._distances.go_by(self._manners)
+        scene = Scene(tables, self._table, self._agenda.plans.tails, exact.reverse, self._work, manners)
         return Setting(
-            tables, state.agents, state.occupant, scene, *self._agenda, distances.rough.courses,
-            distances.rough.learned, distances.exact.of, distances.aim_of, self._habits,
+            tables, state.agents, state.occupant, scene, *self._agenda, rough.courses, rough.learned, exact.of,
+            self._distances.aim_of, self._habits,
         )  # fmt: skip
 
     def counters(self) -> dict[str, int]:
