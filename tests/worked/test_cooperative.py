@@ -140,7 +140,7 @@ def test_no_two_plans_have_a_place_at_a_time_or_change_places(key: str, agents: 
     world = crowd(key, seed=1, agents=agents, side=12, window=8)
     for _ in range(40):
         world.tick()
-        plans, table = world.planner._plans, world.planner._table  # type: ignore[attr-defined]
+        plans, table = world.planner._agenda.plans, world.planner._table  # type: ignore[attr-defined]
         place: dict[tuple[int, int], int] = {}
         for agent in range(agents):
             since = int(plans.since[agent])

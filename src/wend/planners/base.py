@@ -24,7 +24,7 @@ import os
 import time
 import typing
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, NamedTuple
 
@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 from wend import arguments
 from wend.errors import ParameterError, UnknownNameError
 from wend.kernel import NO_AGENT, NO_CELL
+from wend.kernel.allowance import Allowance, spent
 from wend.kernel.arrays import flags, int32
 from wend.maps.grid import Grid
 from wend.maps.terrain import GridTables, Point
@@ -128,7 +129,8 @@ class Promise:
 class Budget:
     """How much a planner may search in one tick: in node expansions, in milliseconds, in both, or without limit.
 
-    A planner asks `slice()` how many expansions it may make before it asks again, and reports them with `spend`.
+    A planner asks `slice()` how many expansions it may make before it asks again, and reports them with `spend`, or has
+    `call` report those of a kernel.
     """
 
     def __init__(self, *, expansions: int | None = None, milliseconds: float | None = None) -> None:
@@ -165,6 +167,13 @@ class Budget:
     def spend(self, expansions: int) -> None:
         """Report how many nodes were expanded."""
         self.spent += int(expansions)
+
+    def call(self, allowance: Allowance, kernel: Callable[..., Any], *given: Any) -> int:
+        """Call a kernel that counts its expansions in an allowance, and report them; return its answer."""
+        before = spent(allowance)
+        answer: int = kernel(*given)
+        self.spend(spent(allowance) - before)
+        return answer
 
 
 class Handover(NamedTuple):

@@ -32,11 +32,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wend.kernel import FOUND, NO_AGENT, NO_CELL, OUT_OF_SPACE
-from wend.kernel.allowance import allow, spent
+from wend.kernel.allowance import allow
 from wend.kernel.arrays import ahead, allocate, grown
 from wend.maps.grid import Grid
 from wend.planners.base import Agents, Budget, Intent, Overlay, Planner, Proposal, State, parameter
-from wend.planners.waiting import KEEPS_TO_ITS_PLAN, LETS_PASS, is_away, met_without_waiting
+from wend.planners.waiting import (
+    KEEPS_TO_ITS_PLAN,
+    LETS_PASS,
+    WAS_STOPPED,
+    in_the_way_of,
+    is_away,
+    met_without_waiting,
+)
 from wend.search import reservations, space_time
 from wend.search.execution import grant, make_guard
 from wend.search.paths import is_walkable
@@ -133,11 +140,10 @@ class PlanSearches:
         steps = 4 * (grid.width + grid.height) + agents.cell.size
         aim = int(distances.of[agent])
         trip = Trip(agent, int(agents.cell[agent]), tick, int(agents.goal[agent]), aim, steps)
-        before = spent(distances.reverse.allowance)
         while True:
             allow(distances.reverse.allowance, _NO_LIMIT)
             scene = Scene(grid.tables, table, self._tails, distances.reverse, self._work, self.manners)
-            answer = space_time.search(scene, trip)
+            answer = budget.call(distances.reverse.allowance, space_time.search, scene, trip)
             if answer != OUT_OF_SPACE:
                 break
             distances.grow()
@@ -145,12 +151,31 @@ class PlanSearches:
                 if self._work.cell.size >= self._max_states:
                     break
                 self._work = space_time.make_space_time(min(4 * self._work.cell.size, self._max_states))
-        budget.spend(spent(distances.reverse.allowance) - before)
         if answer != FOUND:
             return None
         plan = np.empty(space_time.length_of(self._work) + 1, np.int32)
         space_time.write_cells(self._work, plan)
         return plan
+
+
+def describe(state: State, timetable: Timetable, manners: Manners, stopped_by: int, agent: int) -> Intent:
+    """What an agent is about to do, and why it stayed in the last tick. The path is its plan, a cell per tick.
+
+    `stopped_by` is the agent for which the guard stopped it, or NO_AGENT.
+    """
+    agents, tick = state.agents, state.tick
+    if agents.cell[agent] == NO_CELL or not agents.controlled[agent]:
+        return Intent()
+    if stopped_by != NO_AGENT:
+        return Intent((), stopped_by, WAS_STOPPED)
+    plan = timetable.ahead_of(agent, tick)
+    path = tuple(plan[1:].tolist())
+    if not is_away(state, agent) or (path and timetable.has_moved(agent, tick)):
+        return Intent(path)
+    other = met_without_waiting(state, timetable.table, manners, agent, plan, NEVER)
+    if not path:
+        return Intent(path, other, "it has no plan that avoids those of the others")
+    return Intent(path, other, KEEPS_TO_ITS_PLAN if other == NO_AGENT else LETS_PASS)
 
 
 @dataclass
@@ -226,19 +251,9 @@ class Cooperative(Planner):
         return dict(self._counters)
 
     def intent(self, agent: int) -> Intent:
-        state, tick, timetable = self.state, self.state.tick, self._timetable
-        if state.agents.cell[agent] == NO_CELL or not state.agents.controlled[agent]:
-            return Intent()
-        if agent < self._waits_for.size and self._waits_for[agent] != NO_AGENT:
-            return Intent((), int(self._waits_for[agent]), "another is where its plan leads, so it plans again")
-        plan = timetable.ahead_of(agent, tick)
-        path = tuple(plan[1:].tolist())
-        if not is_away(state, agent) or (path and timetable.has_moved(agent, tick)):
-            return Intent(path)
-        other = met_without_waiting(state, timetable.table, self._searches.manners, agent, plan, NEVER)
-        if not path:
-            return Intent(path, other, "it has no plan that avoids those of the others")
-        return Intent(path, other, KEEPS_TO_ITS_PLAN if other == NO_AGENT else LETS_PASS)
+        """Its plan, a cell per tick."""
+        stopped_by = in_the_way_of(agent, self._waits_for)
+        return describe(self.state, self._timetable, self._searches.manners, stopped_by, agent)
 
     def _draw_overlay(self, name: str, agent: int) -> NDArray[Any]:
         return reservations.next_owners(self._timetable.table, self.state.tick)
@@ -246,10 +261,7 @@ class Cooperative(Planner):
     def agent_added(self, agent: int) -> None:
         self._timetable.add_agent(agent)
         self._guard = grown(self._guard, agents=ahead(self._guard.state.size, agent + 1))
-        self._aim(agent)
-        self._timetable.enter(agent, self.state.agents.cell[agent : agent + 1].copy(), self.state.tick, stays=False)
-        if self.state.agents.controlled[agent]:
-            self._planless.add(agent)
+        self.agent_teleported(agent)
 
     def agent_removed(self, agent: int) -> None:
         self._timetable.remove_agent(agent, self.state.tick)
@@ -261,13 +273,10 @@ class Cooperative(Planner):
         self.agent_retasked(agent)
 
     def agent_retasked(self, agent: int) -> None:
-        self._aim(agent)
-        if self.state.agents.controlled[agent]:
-            self._planless.add(agent)
-
-    def _aim(self, agent: int) -> None:
         agents = self.state.agents
         self._searches.distances.aim(agent, int(agents.goal[agent]), int(agents.cell[agent]))
+        if agents.controlled[agent]:
+            self._planless.add(agent)
 
     def cells_changed(self, cells: NDArray[np.int32]) -> None:
         self._searches.distances.cells_changed(cells)

@@ -17,8 +17,15 @@ if TYPE_CHECKING:
     from wend.search.reservations import Reservations
     from wend.search.space_time import Manners
 
+IN_ITS_WAY = "another agent is in its way"
 LETS_PASS = "waits for another agent to pass"
+WAS_STOPPED = "another is where its plan leads, so it plans again"
 KEEPS_TO_ITS_PLAN = "keeps to its plan, although the others have changed theirs and its way is free by now"
+
+
+def in_the_way_of(agent: int, waits_for: NDArray[np.int32]) -> int:
+    """The agent that was in another one's way in the last tick, as `waits_for` then said, or NO_AGENT."""
+    return int(waits_for[agent]) if agent < waits_for.size else NO_AGENT
 
 
 def path_to_goal(state: State, agent: int) -> NDArray[np.int32]:

@@ -40,6 +40,7 @@ from wend.maps.grid import Grid
 from wend.maps.terrain import GridTables
 from wend.search.strong_components import StrongComponents, begin_labelling, label_on, label_strong_components
 
+NO_FLOW = "none"
 GLOBAL = "global"
 LOCAL = "local"
 
@@ -368,3 +369,26 @@ class Flow:
         else:
             for x, y in (self._grid.xy(cell) for cell in cells.tolist()):
                 lay_local_streets(self._grid.tables, self._free, self._moves, x - 1, y - 1, x + 1, y + 1)
+
+
+class NoFlow:
+    """The same face without one-way streets, for planners that can do with or without."""
+
+    def __init__(self, grid: Grid) -> None:
+        self._grid = grid
+
+    def tables(self) -> GridTables:
+        """The grid's tables."""
+        return self._grid.tables
+
+    def advance(self) -> bool:
+        """No streets change."""
+        return False
+
+    def cells_changed(self, cells: NDArray[np.int32]) -> None:
+        """The grid's tables follow an edit by themselves."""
+
+
+def make_flow(grid: Grid, kind: str) -> Flow | NoFlow:
+    """The streets of a grid: NO_FLOW, GLOBAL or LOCAL."""
+    return NoFlow(grid) if kind == NO_FLOW else Flow(grid, kind)

@@ -169,6 +169,18 @@ def first_met(tables, table, path, time, until, agent, no_follow, forbid_cross):
     return NO_AGENT
 
 
+def owners_at(table: Reservations, time: int) -> NDArray[np.int32]:
+    """Of each cell the agent that has reserved it for a time, or NO_AGENT; agents that stay for good do not count."""
+    return np.asarray(table.ring[:, time & (table.ring.shape[1] - 1)] - 1)
+
+
+def reserved_ticks(table: Reservations, now: int) -> NDArray[np.int64]:
+    """Of each cell for how many ticks from now on it is reserved; what lies behind is released up to the tick before.
+    """
+    behind = (now - 1) & (table.ring.shape[1] - 1)
+    return np.asarray(np.count_nonzero(np.delete(table.ring, behind, axis=1), axis=1))
+
+
 def next_owners(table: Reservations, now: int) -> NDArray[np.int32]:
     """Of each cell the agent that has it next, now or later, or NO_AGENT."""
     owners = table.hold_agent - 1

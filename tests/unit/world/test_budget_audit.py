@@ -70,12 +70,12 @@ def closed_by(planner: Planner) -> int:
     """Nodes that are closed in what the planner keeps of searches: the backward ones, and the rows over blocks."""
     total = 0
     distances = getattr(planner, "_distances", None)
-    searches = getattr(distances, "_searches", distances)
+    searches = getattr(distances, "exact", getattr(distances, "_searches", None))
     if searches is not None:                    # RRA*: bit 0 of what is known of a cell says that it is closed
         known, page_of = searches.reverse.known.pool.items, searches.reverse.page_of
         pages = page_of[page_of > 0]
         total += sum(int((known[page : page + 64] & 1).sum()) for page in pages.tolist())
-    for owner in (planner, getattr(planner, "_rough", None)):
+    for owner in (planner, getattr(planner, "_rough", None), getattr(distances, "rough", None)):
         beliefs = getattr(owner, "_beliefs", None)
         if beliefs is not None and beliefs.learned.rows.far.size:
             far = beliefs.learned.rows.far      # final distances are even and positive

@@ -49,16 +49,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wend.kernel import NO_AGENT, NO_CELL, jit
-from wend.kernel.arrays import ahead, allocate, grown
+from wend.kernel.arrays import ahead, allocate, grown, refill
 from wend.kernel.compiling import prepared
-from wend.maps.terrain import GridTables
 from wend.planners.base import Budget, Intent, Overlay, Planner, Proposal, State, all_stay, parameter
+from wend.planners.bmaa.describing import describe
 from wend.planners.bmaa.search_phase import Pace, Prefixes, Searches, Standing
-from wend.planners.bmaa.surge import MakingWay, describe_roaming
+from wend.planners.bmaa.surge import MakingWay
+from wend.planners.waiting import in_the_way_of
 from wend.search.beliefs import Beliefs
-from wend.search.flow import GLOBAL, LOCAL, Flow
+from wend.search.flow import GLOBAL, LOCAL, NO_FLOW, make_flow
 from wend.search.paths import drop_cut_prefixes
-from wend.search.real_time import Learned, knows_distance
 
 
 @jit
@@ -139,12 +139,6 @@ def execution_phase(tables, agents, prefixes, standing, push, replans, next_cell
                 prefixes.limit[agent] = 0
 
 
-def _cells_ahead(tables: GridTables, prefixes: Prefixes, agent: int, cell: int) -> tuple[int, ...]:
-    """The cells of the rest of an agent's prefix, which begins beside `cell`."""
-    steps = prefixes.step[agent, prefixes.done[agent] : prefixes.length[agent]]
-    return tuple((cell + np.cumsum(tables.offset[steps])).tolist())
-
-
 @dataclass
 class Bmaa(Planner):
     """BMAA*, with `push` and `flow` its variants -c, -f and -f-c, and Surge."""
@@ -153,7 +147,7 @@ class Bmaa(Planner):
     vision: float = parameter(math.sqrt(2), "distance up to which agents see each other", minimum=0)
     moves: int = parameter(32, "ticks for which a path is followed before the next search", minimum=1, maximum=2**31)
     push: bool = parameter(False, "whether agents push others off their goals for a moment")
-    flow: str = parameter("none", "one-way streets: none, the paper's, or ours", choices=("none", GLOBAL, LOCAL))
+    flow: str = parameter(NO_FLOW, "one-way streets: none, the paper's, or ours", choices=(NO_FLOW, GLOBAL, LOCAL))
     heuristic: str = parameter("octile", "distances: of an empty map, or over blocks", choices=("octile", "blocks"))
     block: int = parameter(8, "side of a block, in cells", minimum=2, maximum=64)
     make_way: bool = parameter(False, "whether agents in the way make way, in a chain; then `push` is of no use")
@@ -171,7 +165,7 @@ class Bmaa(Planner):
     def bind(self, state: State, seed: int) -> None:
         super().bind(state, seed)
         cells = state.grid.size
-        self._flow = None if self.flow == "none" else Flow(state.grid, self.flow)
+        self._flow = make_flow(state.grid, self.flow)
         self._beliefs = Beliefs(state.grid, None if self.heuristic == "octile" else self.block)
         self._searches = Searches(
             cells, expansions=self.expansions, vision=self.vision, threads=self.threads,
@@ -187,24 +181,16 @@ class Bmaa(Planner):
         for agent in range(state.agents.cell.size):
             self.agent_added(agent)
 
-    @property
-    def _learned(self) -> Learned:
-        return self._beliefs.learned
-
     def plan(self, proposal: Proposal, budget: Budget) -> None:
-        state, prefixes = self.state, self._prefixes
+        tables, agents, prefixes = self.state.grid.tables, self.state.agents, self._prefixes
         self._waits_for = proposal.waits_for
-        if self._flow is not None and self._flow.advance():
-            self._is_edited = True
+        self._is_edited |= self._flow.advance()
         self._search(proposal, budget)
         if self.make_way:
-            self._making_way.run(prefixes, self._learned, proposal)
+            self._making_way.run(prefixes, self._beliefs.learned, proposal)
         else:
             execute = prepared(execution_phase) if self._is_prepared else execution_phase
-            execute(
-                state.grid.tables, state.agents, prefixes, self._standing, self.push, self.replan_when_blocked,
-                proposal.next_cell, proposal.waits_for,
-            )  # fmt: skip
+            execute(tables, agents, prefixes, self._standing, self.push, self.replan_when_blocked, *proposal)
         self._is_prepared = True
 
     def think(self, budget: Budget) -> None:
@@ -212,7 +198,7 @@ class Bmaa(Planner):
 
     def _search(self, proposal: Proposal, budget: Budget) -> None:
         """Let agents that need a path search, as far as the budget goes."""
-        state, tables = self.state, self._streets()
+        state, tables = self.state, self._flow.tables()
         if self._is_edited:
             self._is_edited = False
             drop_cut_prefixes(tables, state.agents, self._prefixes)
@@ -220,32 +206,17 @@ class Bmaa(Planner):
         begin(state.agents, self._standing, proposal.next_cell)
         self._searches.run(tables, state, self._prefixes, self._standing, self._beliefs, proposal, budget)
 
-    def _streets(self) -> GridTables:
-        """The moves that searches may make."""
-        return self.state.grid.tables if self._flow is None else self._flow.tables()
-
     def counters(self) -> dict[str, int]:
         return {"repaths": int(self._standing.counts[0].repaths)}
 
     def intent(self, agent: int) -> Intent:
-        cell, goal = int(self.state.agents.cell[agent]), int(self.state.agents.goal[agent])
-        if cell in (NO_CELL, goal) or not self.state.agents.controlled[agent]:
-            return Intent()
-        path = _cells_ahead(self.state.grid.tables, self._prefixes, agent, cell)
-        waits_for = int(self._waits_for[agent]) if agent < self._waits_for.size else NO_AGENT
-        if waits_for != NO_AGENT:
-            return Intent(path, waits_for, "another agent is in its way" if path else "other agents wall it in")
-        if path:
-            return Intent(path)
-        if not knows_distance(self._learned, agent, cell):
-            return Intent(reason="the distances to its goal are not known yet")
-        if self.make_way and self.state.tick <= self._prefixes.limit[agent]:
-            return describe_roaming(self.state, self._learned, agent, came_from=int(self._standing.stands[agent]))
-        return Intent(reason="its next search is due")
+        waits_for = in_the_way_of(agent, self._waits_for)
+        learned, roams = self._beliefs.learned, self.make_way
+        return describe(self.state, self._prefixes, self._standing, learned, waits_for, agent, roams=roams)
 
     def _draw_overlay(self, name: str, agent: int) -> NDArray[Any]:
         if name == "flow":
-            return self._streets().moves.copy()
+            return self._flow.tables().moves.copy()
         if name == "blocks":
             return self._beliefs.draw_distances(agent)
         return self._beliefs.draw_costs(agent, int(self.state.agents.goal[agent]))
@@ -261,27 +232,19 @@ class Bmaa(Planner):
 
     def agent_added(self, agent: int) -> None:
         self.make_room(agent + 1)
-        self._aim(agent)
+        self.agent_retasked(agent)
 
     def agent_removed(self, agent: int) -> None:
-        self._drop_path(agent)
+        refill(self._prefixes, agent)
         self._beliefs.drop(agent)
 
     def agent_retasked(self, agent: int) -> None:
-        self._drop_path(agent)
+        refill(self._prefixes, agent)
         self._beliefs.forget(agent)
-        self._aim(agent)
-
-    def _aim(self, agent: int) -> None:
-        """Note when an agent got its order, and what it is to believe of the distances to its goal."""
-        self._making_way.aim(agent)
         self._beliefs.aim(agent, int(self.state.agents.goal[agent]))
-
-    def _drop_path(self, agent: int) -> None:
-        self._prefixes.length[agent] = self._prefixes.done[agent] = self._prefixes.limit[agent] = 0
+        self._making_way.aim(agent)
 
     def cells_changed(self, cells: NDArray[np.int32]) -> None:
         self._is_edited = True
-        if self._flow is not None:
-            self._flow.cells_changed(cells)
+        self._flow.cells_changed(cells)
         self._beliefs.cells_changed(cells, self.state.agents.cell, self.state.agents.goal)

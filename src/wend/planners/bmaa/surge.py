@@ -21,15 +21,13 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from wend.kernel import NO_AGENT, NO_CELL, jit, scramble
+from wend.kernel import NO_CELL, jit, scramble
 from wend.kernel.arrays import allocate, grown, int64
-from wend.planners.base import Intent, Proposal, State
+from wend.planners.base import Proposal, State
 from wend.planners.bmaa.ranking import Wishes, settle
 from wend.planners.bmaa.search_phase import Prefixes
 from wend.search.pibt import Decisions
-from wend.search.real_time import Learned, heuristic, knows_distance
-
-_ROAMS = "it was pushed off its path and goes by the distances that it believes in"
+from wend.search.real_time import Learned, knows_distance
 
 
 class Seniority(NamedTuple):
@@ -74,20 +72,6 @@ def follow_phase(agents, prefixes, seniority, wish, time, replans, next_cell):
             prefixes.limit[agent] = 0
 
 
-@jit
-def nearest_beside(tables, learned, agent, here, goal):
-    """The cell beside an agent that it believes to be nearest to its goal; its own cell if none is nearer."""
-    width = tables.width
-    best, least = here, heuristic(tables, learned, agent, here % width, here // width, goal % width, goal // width)
-    for d in range(8):
-        if tables.moves[here] >> d & 1:
-            there = here + tables.offset[d]
-            cost = heuristic(tables, learned, agent, there % width, there // width, goal % width, goal // width)
-            if cost < least:
-                best, least = there, cost
-    return best
-
-
 class MakingWay:
     """The execution phase in which agents make way."""
 
@@ -114,15 +98,3 @@ class MakingWay:
         order = np.argsort(seniority.away[: wish.size], kind="stable").astype(np.int32)
         settle(Wishes(tables, agents, state.occupant, learned, wish, lot), order, self._decisions, *proposal)
         follow_phase(agents, prefixes, seniority, wish, state.tick, self._replans, proposal.next_cell)
-
-
-def describe_roaming(state: State, learned: Learned, agent: int, *, came_from: int) -> Intent:
-    """What an agent does that was pushed off its path, and why it stayed in the last tick if it comes from here."""
-    cell, goal = int(state.agents.cell[agent]), int(state.agents.goal[agent])
-    if came_from != cell:
-        return Intent(reason=_ROAMS)
-    best = int(nearest_beside(state.grid.tables, learned, agent, cell, goal))
-    if best == cell:
-        return Intent(reason="it believes that no cell beside it is nearer to its goal")
-    other = int(state.occupant[best])
-    return Intent((best,), other, _ROAMS if other == NO_AGENT else "another agent is in its way")

@@ -12,7 +12,7 @@ backtracks can be walked back. While goals and walls stand, this is LaCAM spread
     paper                                       here
     LaCAM for so many iterations                search_ahead; steps.py, tree.py
     a shorter way to a known configuration      _shorten
-    one step from the root towards a node       next_towards
+    one step from the root towards a node       next_node
     re-rooting                                  RealTimeLacam._walk
     (ours: orders, walls, budgets)              RealTimeLacam
 
@@ -38,14 +38,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wend.kernel import FOUND, NO_CELL, OUT_OF_BUDGET, OUT_OF_SPACE, UNREACHABLE, jit, scramble
 from wend.kernel.allowance import allow, spend
-from wend.kernel.arrays import allocate
+from wend.kernel.arrays import allocate, flags, int32
 from wend.kernel.compiling import prepared
 from wend.maps.terrain import GridTables
 from wend.planners.base import Agents, Budget, Intent, Proposal, State, all_stay, parameter
@@ -53,6 +53,7 @@ from wend.planners.lacam.steps import continue_constraint, fix_units, propose, t
 from wend.planners.lacam.tree import CHOICES, NONE, ROOT, Tree, enter_node, find_node, open_node, take_constraint
 from wend.planners.pibt.distances import STEP, KnownDistances, search_blocks, search_cells
 from wend.planners.pibt.pibt import Pibt, PibtScene, in_the_way, rank
+from wend.planners.units import are_units
 from wend.search.pibt import Decisions, fix, forget_decisions
 from wend.search.reverse_resumable import carry_on
 
@@ -64,6 +65,26 @@ _LEAST_NODES = 1024
 _TICK_BITS = 20             # the tick in which a tree is planted, times 2 to this, is the number of its first step
 
 
+class Party(NamedTuple):
+    """The agents that a tree is about, and the others, as they were when it was planted."""
+
+    units: int
+    is_unit: Annotated[np.ndarray, flags("agents")]     # the tree is about it
+    goal: Annotated[np.ndarray, int32("agents")]
+    outside: Annotated[np.ndarray, int32("others")]     # the agents on the map that are no units,
+    goes: Annotated[np.ndarray, int32("others")]        # ... and where each of them is next
+
+    def is_of(self, agents: Agents, is_unit: NDArray[np.bool_]) -> bool:
+        """Whether these are the units, and have the goals that they had."""
+        return np.array_equal(is_unit, self.is_unit) and np.array_equal(agents.goal[is_unit], self.goal[is_unit])
+
+
+def gather(agents: Agents, is_unit: NDArray[np.bool_], next_cell: NDArray[np.int32]) -> Party:
+    """These units, and all others; `next_cell` says where those that the program moves are next."""
+    outside = np.flatnonzero(~is_unit & (agents.cell != NO_CELL)).astype(np.int32)
+    return Party(int(np.count_nonzero(is_unit)), is_unit, agents.goal.copy(), outside, next_cell[outside])
+
+
 class LiveSearch(NamedTuple):
     """The search, as it goes on from tick to tick."""
 
@@ -73,8 +94,8 @@ class LiveSearch(NamedTuple):
     agents: Agents          # in the configuration at hand; only units are controlled
     occupant: np.ndarray    # int32[cells]  the agent that stands there, or NO_AGENT
     units: int
-    outside: np.ndarray     # int32[...]    the agents on the map that are no units,
-    goes: np.ndarray        # int32[...]    ... and where each of them is next
+    outside: np.ndarray     # as in Party
+    goes: np.ndarray
     distances: KnownDistances
     swaps: bool
     seed: int
@@ -220,8 +241,16 @@ def _step(search, node, lot, is_limited):
 
 
 @jit
-def next_towards(tree, node):
-    """The node after the root on the way to a node; the root itself if that is where it leads."""
+def next_node(tree):
+    """The node after the root on the way to where the units head; the root itself if they are there.
+
+    They head for their goals as soon as these are found, until then for the top of OPEN, and for the nearest
+    configuration when all has been tried.
+    """
+    counts = tree.counts[0]
+    node = counts.goal
+    if node == NONE:
+        node = np.int64(tree.open[counts.opened - 1]) if counts.opened > 0 else counts.nearest
     while tree.parent[node] != NONE and tree.parent[tree.parent[node]] != NONE:
         node = tree.parent[node]
     return np.int64(node)
@@ -255,10 +284,8 @@ class RealTimeLacam(Pibt):
         self._tree = allocate(Tree, nodes=0, units=0, slots=1, opened=0, constraints=0, edges=0)
         self._root = NONE                           # the node where the units stand
         self._is_stale = True                       # the tree does not hold in the next tick
-        self._goal = np.empty(0, np.int32)          # of each agent, when the tree was planted
-        self._is_unit = np.empty(0, np.bool_)       # the agents that the tree is about
-        self._units = self._tried = 0               # how many there are; configurations that were tried
-        self._outside = self._goes = np.empty(0, np.int32)      # the others on the map, and where they are next
+        self._party = allocate(Party, {"units": 0}, agents=0, others=0)
+        self._tried = 0                             # configurations
         self._cell = np.empty(0, np.int32)          # scratch of the search: where agents stand,
         self._occupant = state.occupant.copy()      # ... and who stands where
         super().bind(state, seed)
@@ -278,20 +305,14 @@ class RealTimeLacam(Pibt):
 
     def _follow(self, proposal: Proposal) -> bool:
         """Plant a new tree, if the one that there is no longer holds; whether it was so."""
-        agents, order = self.state.agents, self._order()
-        is_unit = np.zeros(agents.cell.size, np.bool_)
-        is_unit[order] = True
+        agents, is_unit, order = self.state.agents, are_units(self.state.agents), self._order()
         is_moving = not np.array_equal(proposal.next_cell, agents.cell)
-        if not (
-            is_moving or self._is_stale
-            or not np.array_equal(is_unit, self._is_unit)
-            or not np.array_equal(agents.cell, self._tree.cell[self._root, : agents.cell.size])
-            or not np.array_equal(agents.goal[is_unit], self._goal[is_unit])
+        if (
+            not is_moving and not self._is_stale and self._party.is_of(agents, is_unit)
+            and np.array_equal(agents.cell, self._tree.cell[self._root, : agents.cell.size])
         ):  # fmt: skip
             return False
-        self._outside = np.flatnonzero(~is_unit & (agents.cell != NO_CELL)).astype(np.int32)
-        self._goes = proposal.next_cell[self._outside]
-        self._is_unit, self._goal, self._units = is_unit, agents.goal.copy(), order.size
+        self._party = gather(agents, is_unit, proposal.next_cell)
         self._plant(order, self.state.tick << _TICK_BITS)
         self._is_stale = is_moving
         return True
@@ -308,11 +329,11 @@ class RealTimeLacam(Pibt):
         self._call(plant, self._search(), agents.cell, order, steps)
 
     def _search(self) -> LiveSearch:
-        agents = self.state.agents
-        units = Agents(self._cell, agents.goal, self._is_unit, np.zeros(self._is_unit.size, np.bool_))
+        party, goal = self._party, self.state.agents.goal
+        agents = Agents(self._cell, goal, party.is_unit, np.zeros(party.is_unit.size, np.bool_))
         return LiveSearch(
-            self.state.grid.tables, self._tree, self._decisions, units, self._occupant, self._units, self._outside,
-            self._goes, self._distances.known, self.swap, self.seed,
+            self.state.grid.tables, self._tree, self._decisions, agents, self._occupant, party.units, party.outside,
+            party.goes, self._distances.known, self.swap, self.seed,
         )  # fmt: skip
 
     def _call(self, kernel: Callable[..., Any], *given: Any) -> Any:
@@ -321,35 +342,29 @@ class RealTimeLacam(Pibt):
 
     def _explore(self, budget: Budget, steps: int, *, is_free: bool) -> None:
         """Go on with the search for so many steps, as far as the budget allows."""
-        counts = self._tree.counts[0]
+        counts, units = self._tree.counts[0], self._party.units
         begun = int(counts.steps)
         while counts.steps < begun + steps:
             is_free = is_free and counts.steps == begun
-            if not is_free and budget.slice() < self._units:
+            if not is_free and budget.slice() < units:
                 break
             left, limit = begun + steps - counts.steps, budget.slice()
             answer = self._run(budget, search_ahead, self._search(), left, is_free, limit, budget.is_limited)
             if answer == _FULL:
-                self._plant(self._tree.order[self._root, : self._units].copy(), int(counts.steps))
+                self._plant(self._tree.order[self._root, :units].copy(), int(counts.steps))
             elif answer in (FOUND, _EXHAUSTED):
                 break
         self._tried += int(counts.steps) - begun
 
     def _walk(self, proposal: Proposal) -> None:
         """Make one step along the tree, and turn it round."""
-        tree, root, node = self._tree, self._root, int(self._call(next_towards, self._tree, self._target()))
-        proposal.next_cell[self._is_unit] = tree.cell[node, : self._is_unit.size][self._is_unit]
+        tree, root, is_unit = self._tree, self._root, self._party.is_unit
+        node = int(self._call(next_node, tree))
+        proposal.next_cell[is_unit] = tree.cell[node, : is_unit.size][is_unit]
         self._call(explain, self._search(), root, node, proposal.waits_for)
         if node != root:
             tree.parent[root], tree.parent[node] = node, NONE
             self._root = node
-
-    def _target(self) -> int:
-        """The node that the units head for."""
-        counts = self._tree.counts[0]
-        if counts.goal != NONE:
-            return int(counts.goal)
-        return int(self._tree.open[counts.opened - 1] if counts.opened else counts.nearest)
 
     def intent(self, agent: int) -> Intent:
         """What PIBT says of it, and whether it is known that not all can get home."""

@@ -68,6 +68,11 @@ class FoundPlan:
         return f"no plan that brings all agents home was found in {self.steps} configurations"
 
 
+def nothing_found() -> FoundPlan:
+    """What was found before anything was searched: a plan for no units, which is over."""
+    return FoundPlan(np.empty((1, 0), np.int32), 0, 0, is_proven=False, gains=False, steps=0, nodes=0)
+
+
 class _First(NamedTuple):
     """The first plan, or the lack of one."""
 

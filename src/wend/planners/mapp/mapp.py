@@ -50,40 +50,47 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wend.kernel import NO_CELL
+from wend.maps.grid import Grid
 from wend.planners import registry
 from wend.planners.base import Agents, Budget, Intent, Overlay, Promise, Proposal, State
 from wend.planners.mapp.compaction import NONE, schedule, trim
 from wend.planners.mapp.known_alternates import alternates_after, alternates_of
-from wend.planners.mapp.march import advance, begin_march, intent_of, is_over, without_agent
+from wend.planners.mapp.march import advance, begin_march, intent_of, is_over, targets_ahead, without_agent
 from wend.planners.mapp.parameters import MappParameters
-from wend.planners.mapp.rounds import look_ahead, own_goals, solve
+from wend.planners.mapp.rounds import Solution, look_ahead, own_goals, solve
 from wend.planners.mapp.shortening import shorten
 from wend.planners.mapp.slidable import Instance, Pathfinder, Prospects, promises_on
+from wend.planners.overlays import TRAFFIC, draw_traffic
+from wend.planners.units import are_posted, find_units
 from wend.problems.problem import Problem
 
 _NO_UNITS = np.empty(0, np.int32)
 
 
-def _posts(agents: Agents) -> NDArray[np.bool_]:
-    """Which agents are pinned at home."""
-    return np.asarray(agents.pinned & (agents.cell == agents.goal))
-
-
 def _units(agents: Agents) -> tuple[NDArray[np.int32], Instance]:
     """The agents to plan for, from where they stand; all others are obstacles."""
-    there, moves = agents.cell != NO_CELL, agents.controlled & ~_posts(agents)
-    units = np.flatnonzero(there & moves).astype(np.int32)
+    units, obstacles = find_units(agents)
     starts = agents.cell[units]
-    return units, Instance(starts, own_goals(starts, agents.goal[units]), agents.cell[there & ~moves])
+    return units, Instance(starts, own_goals(starts, agents.goal[units]), obstacles)
+
+
+def _needed_moves(
+    needless: str, grid: Grid, instance: Instance, solution: Solution
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """The moves of a solution, unit and cell, without those that are to be taken out."""
+    moves = solution.unit, solution.to
+    if needless == "trim":
+        return trim(instance.starts, *moves, grid.size)
+    if needless == "shorten":
+        return shorten(grid, instance.starts, *moves, instance.obstacles)
+    return moves
 
 
 @dataclass
 class Mapp(MappParameters):
     """MAPP in a world: plans for all units at once, and carries the plan out."""
 
-    overlays: ClassVar[Mapping[str, Overlay]] = {
-        "traffic": Overlay("how many moves of the plan still lead to each cell"),
-    }
+    overlays: ClassVar[Mapping[str, Overlay]] = {"traffic": TRAFFIC}
     uncaptured: ClassVar[Sequence[str]] = ("_pathfinder",)      # what it knows of the map is shared by all worlds
 
     def bind(self, state: State, seed: int) -> None:
@@ -112,7 +119,7 @@ class Mapp(MappParameters):
         here = agents.cell[march.agent]
         if self._stale or ((here != NO_CELL) & (here != march.at)).any():
             return True
-        posts = _posts(agents)
+        posts = are_posted(agents)
         if (posts[march.agent] & (march.upcoming != NONE)).any() or self._held_up_ticks >= self.patience_ticks:
             return True
         if self._left_over == 0 or self.state.tick - self._made_at < self.patience_ticks or not is_over(march):
@@ -123,17 +130,12 @@ class Mapp(MappParameters):
     def _make_plan(self, budget: Budget) -> None:
         """Plan for all units from where they stand."""
         grid, (agent, instance) = self.state.grid, _units(self.state.agents)
-        starts, _, obstacles = instance
         solution = solve(self, self._find_alternates(), instance, budget)
-        unit, to = solution.unit, solution.to
-        if self.needless == "trim":
-            unit, to = trim(starts, unit, to, grid.size)
-        elif self.needless == "shorten":
-            unit, to = shorten(grid, starts, unit, to, obstacles)
-        self._march = begin_march(agent, starts, unit, to, grid.size)
-        self._prospects, self._posts_then = solution.first, _posts(self.state.agents)
+        unit, to = _needed_moves(self.needless, grid, instance, solution)
+        self._march = begin_march(agent, instance.starts, unit, to, grid.size)
+        self._prospects, self._posts_then = solution.first, are_posted(self.state.agents)
         self._stale, self._held_up_ticks, self._made_at = False, 0, self.state.tick
-        self._left_over = starts.size - solution.home
+        self._left_over = agent.size - solution.home
         self._plans_made += 1
         self._counters = {
             **solution.counters,
@@ -161,8 +163,7 @@ class Mapp(MappParameters):
         return intent_of(self._march, self.state, agent)
 
     def _draw_overlay(self, name: str, agent: int) -> NDArray[Any]:
-        march = self._march
-        return np.bincount(march.moves.to[~march.done], minlength=self.state.grid.size)
+        return draw_traffic(targets_ahead(self._march), self.state.grid.size)
 
     def promises(self) -> list[Promise]:
         """Which of the agents that move are promised to arrive, and why others are not; no agent is moved.
@@ -187,10 +188,8 @@ class Mapp(MappParameters):
 
     def cells_changed(self, cells: NDArray[np.int32]) -> None:
         self._changed += cells.tolist()
-        blocked = np.zeros(self.state.grid.size, np.bool_)
-        blocked[cells] = ~self.state.grid.passable.ravel()[cells]
-        cut = blocked[self._march.moves.to[~self._march.done]].any()
-        self._stale = self._stale or bool(cut) or self._left_over > 0
+        is_cut = not self.state.grid.passable.ravel()[targets_ahead(self._march)].all()
+        self._stale = self._stale or is_cut or self._left_over > 0
 
     def world_restored(self) -> None:
         self._pathfinder = None

@@ -57,6 +57,11 @@ def is_over(march: March) -> bool:
     return not (march.upcoming != NONE).any()
 
 
+def targets_ahead(march: March) -> NDArray[np.int32]:
+    """The cells that the moves still to be made lead to."""
+    return np.asarray(march.moves.to[~march.done])
+
+
 @jit
 def _advance(march, turns, taken, next_cell):
     """Enter this tick's moves into the proposal; return how many units are held up by agents outside the plan.

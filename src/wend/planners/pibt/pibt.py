@@ -36,11 +36,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wend.kernel import NO_AGENT, NO_CELL, OUT_OF_SPACE, jit, scramble
-from wend.kernel.allowance import allow, spent
+from wend.kernel.allowance import allow
 from wend.kernel.arrays import ahead, allocate, grown, int64
 from wend.kernel.compiling import prepared
-from wend.maps.terrain import CARDINAL_COST, GridTables, empty_map_cost
+from wend.maps.terrain import GridTables, empty_map_cost
 from wend.planners.base import Agents, Budget, Intent, Overlay, Planner, Proposal, State, parameter
+from wend.planners.overlays import DISTANCE, draw_distances
 from wend.planners.pibt.distances import (
     STEP,
     Distances,
@@ -51,9 +52,11 @@ from wend.planners.pibt.distances import (
     search_blocks,
     search_cells,
 )
+from wend.planners.units import are_units
+from wend.planners.waiting import IN_ITS_WAY, in_the_way_of, is_away
 from wend.search.pibt import Decisions, fix, forget_decisions
 from wend.search.preferences import is_fixed, list_cells, settle
-from wend.search.reverse_resumable import carry_on, write_known
+from wend.search.reverse_resumable import carry_on
 
 _CELLS_AHEAD = 64       # of an intent, at most
 
@@ -135,9 +138,7 @@ def in_the_way(scene, decisions, agent):
 class Pibt(Planner):
     """PIBT, with swaps."""
 
-    overlays: ClassVar[Mapping[str, Overlay]] = {
-        "distance": Overlay("how far it is to an agent's goal, in cells; NaN where not known yet", of_agent=True),
-    }
+    overlays: ClassVar[Mapping[str, Overlay]] = {"distance": DISTANCE}
 
     swap: bool = parameter(True, "whether two agents that meet in a corridor go back to where they can pass")
 
@@ -171,11 +172,8 @@ class Pibt(Planner):
 
     def _run(self, budget: Budget, kernel: Callable[..., Any], *given: Any) -> int:
         """Call a kernel, report what it expanded, and make space if it asks for some; return its answer."""
-        allowance = self._distances.known.reverse.allowance
-        before = spent(allowance)
         run = prepared(kernel) if self._is_prepared else kernel
-        answer: int = run(*given)
-        budget.spend(spent(allowance) - before)
+        answer = budget.call(self._distances.known.reverse.allowance, run, *given)
         if answer == OUT_OF_SPACE:
             self._distances.grow()
         return answer
@@ -185,9 +183,8 @@ class Pibt(Planner):
         agents, (away, first) = self.state.agents, self._priorities
         count, is_home = agents.cell.size, agents.cell == agents.goal
         away[:count][is_home] = self.state.tick
-        decides = agents.controlled & (agents.cell != NO_CELL) & ~(agents.pinned & is_home)
         order = np.lexsort((-first[:count], away[:count]))
-        return np.asarray(order[decides[order]], np.int32)
+        return np.asarray(order[are_units(agents)[order]], np.int32)
 
     def _scene(self, lot: int) -> PibtScene:
         state = self.state
@@ -196,21 +193,20 @@ class Pibt(Planner):
     def intent(self, agent: int) -> Intent:
         """The shortest path that it would take if no other agent were in its way, as far as it is known."""
         agents = self.state.agents
-        if agents.cell[agent] in (NO_CELL, agents.goal[agent]) or not agents.controlled[agent]:
+        if not is_away(self.state, agent):
             return Intent()
         cells = np.empty(_CELLS_AHEAD, np.int32)
         allow(self._distances.known.reverse.allowance, 0)
         path = tuple(cells[: descend(self._scene(0), agent, cells)].tolist())
-        waits_for = int(self._waits_for[agent]) if agent < self._waits_for.size else NO_AGENT
+        waits_for = in_the_way_of(agent, self._waits_for)
         if waits_for != NO_AGENT and agents.cell[waits_for] != NO_CELL:
-            return Intent(path, waits_for, "another agent is in its way")
+            return Intent(path, waits_for, IN_ITS_WAY)
         is_rough = not self._distances.known.is_exact[agent]
         return Intent(path, reason="the distances to its goal are not known yet, only roughly" if is_rough else "")
 
     def _draw_overlay(self, name: str, agent: int) -> NDArray[Any]:
-        cost, found = np.empty(self.state.grid.size, np.int64), self._distances.known
-        write_known(found.reverse, found.search_of[agent], cost)
-        return np.where(cost >= 0, cost / CARDINAL_COST, np.nan)
+        found = self._distances.known
+        return draw_distances(found.reverse, found.search_of[agent], self.state.grid.size)
 
     def make_room(self, agents: int) -> None:
         have = self._priorities.away.size

@@ -30,11 +30,11 @@ from wend.kernel.arrays import allocate, flags, grown, int64, uint8
 from wend.maps.grid import Grid
 from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST
 from wend.planners.base import Budget, State
-from wend.planners.windowed.plans import NO_ROW
 from wend.search.astar import NO_LIMIT
 from wend.search.open_list import OpenList, clear, drop_first, first, is_empty, make_open_list, push
 
 NO_GROUP = -1
+NO_ROW = -1
 
 
 class Abstraction(NamedTuple):
@@ -327,22 +327,28 @@ class AbstractDistances:
 class AbstractAims:
     """Which row of abstract distances each agent goes by.
 
-    The abstraction is made when it is first needed, and as a whole anew after an edit of the map. The planner keeps the
-    row of each agent, int32[agents], and passes it to every call.
+    The abstraction is made when it is first needed, and as a whole anew after an edit of the map.
     """
 
     def __init__(self, level: int) -> None:
+        self.row = np.empty(0, np.int32)            # int32[agents]  the row of each agent, or NO_ROW
+        self.far = np.empty((0, 0), np.int64)       # [rows, groups]  the distances, as they were last looked up
+        self.group = np.empty(0, np.int32)          # [cells]  the group of each cell then
         self._level = level
         self._distances: AbstractDistances | None = None
 
-    def look_up(self, state: State, rows: NDArray[np.int32], budget: Budget) -> NDArray[np.bool_]:
-        """Search for the distances that agents lack, as far as the budget goes; say who has them. Mutates: rows."""
+    def reserve(self, agents: int) -> None:
+        """Make space for so many agents."""
+        self.row = np.pad(self.row, (0, agents - self.row.size), constant_values=NO_ROW)
+
+    def look_up(self, state: State, budget: Budget) -> NDArray[np.bool_]:
+        """Search for the distances that agents lack, as far as the budget goes; say who has them."""
         if self._distances is None:
             self._distances = AbstractDistances(abstract(state.grid, self._level))
         cell, goal = state.agents.cell, state.agents.goal
         self.group = self._distances.abstraction.group
         has_goal = self.group[goal] != NO_GROUP             # an agent of the program may have its goal in a wall
-        rows = rows[: cell.size]
+        rows = self.row[: cell.size]
         for agent in np.flatnonzero((rows == NO_ROW) & (cell != NO_CELL) & has_goal).tolist():
             rows[agent] = self._distances.acquire(int(goal[agent]))
         budget.spend(self._distances.run(budget.slice()))
@@ -352,13 +358,13 @@ class AbstractAims:
         is_ready[has_row] = self._distances.is_ready[rows[has_row]]
         return is_ready
 
-    def drop(self, rows: NDArray[np.int32], agent: int) -> None:
-        """An agent does not need its row any more. Mutates: rows."""
-        if self._distances is not None and rows[agent] != NO_ROW:
-            self._distances.release(int(rows[agent]))
-        rows[agent] = NO_ROW
+    def drop(self, agent: int) -> None:
+        """An agent does not need its row any more."""
+        if self._distances is not None and self.row[agent] != NO_ROW:
+            self._distances.release(int(self.row[agent]))
+        self.row[agent] = NO_ROW
 
-    def forget(self, rows: NDArray[np.int32]) -> None:
-        """The map is another. Mutates: rows."""
+    def forget(self) -> None:
+        """The map is another."""
         self._distances = None
-        rows[:] = NO_ROW
+        self.row[:] = NO_ROW

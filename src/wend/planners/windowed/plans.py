@@ -11,7 +11,7 @@ from wend.kernel import NO_AGENT, NO_CELL, jit
 from wend.kernel.arrays import flags, int32, int64, record, uint8
 from wend.maps.terrain import GridTables
 from wend.planners.base import Agents, Intent, State
-from wend.planners.waiting import KEEPS_TO_ITS_PLAN, LETS_PASS, is_away, met_without_waiting
+from wend.planners.waiting import KEEPS_TO_ITS_PLAN, LETS_PASS, WAS_STOPPED, is_away, met_without_waiting
 from wend.search.execution import Guard
 from wend.search.paths import is_walkable
 from wend.search.pibt import Decisions
@@ -19,7 +19,6 @@ from wend.search.real_time import Learned
 from wend.search.reservations import other_at, release_way, reserve_way
 from wend.search.space_time import Scene, Tails
 
-NO_ROW = -1
 TOO_FAR = 2**62     # farther than any cell
 
 # Why an agent has the plan that it has: WindowPlans.why
@@ -51,7 +50,6 @@ class WindowPlans(NamedTuple):
     due: Annotated[np.ndarray, flags("agents")]                     # must replan as soon as possible
     under_way: Annotated[np.ndarray, flags("agents")]               # has found a plan since its last order
     ready: Annotated[np.ndarray, flags("agents")]                   # the distances to its goal are available
-    row: Annotated[np.ndarray, int32("agents", fill=NO_ROW)]        # its row of abstract distances
     home_ticks: Annotated[np.ndarray, int32("agents")]              # ticks that it has stood on its goal so far
     left_home: Annotated[np.ndarray, int32("agents")]               # tick when it was last home for good, or ordered
     nearest: Annotated[np.ndarray, int64("agents")]                 # smallest distance to the goal since then
@@ -78,9 +76,18 @@ class Lineup(NamedTuple):
             "repaths",      # ... those of agents that were under way and had to replan before their turn
             "boxed_in",     # searches so far that found none
             "pushes",       # pushes so far
-            "stopped",      # agents so far that the guard stopped
+            "stopped_by_guard",     # agents so far
         ),
     ]
+
+
+class Agenda(NamedTuple):
+    """All that is kept of agents from tick to tick, but for what they know of distances."""
+
+    plans: WindowPlans
+    lineup: Lineup
+    decisions: Decisions    # whose next step is settled in this tick, and may not be changed any more
+    guard: Guard
 
 
 class Courses(NamedTuple):
@@ -111,9 +118,9 @@ class Setting(NamedTuple):
     agents: Agents
     occupant: np.ndarray    # int32[cells]   the agent that stands there, or NO_AGENT
     scene: Scene            # what searches look at and work with
-    plans: WindowPlans
+    plans: WindowPlans      # these four are the Agenda
     lineup: Lineup
-    decisions: Decisions    # whose next step is settled in this tick, and may not be changed any more
+    decisions: Decisions
     guard: Guard
     courses: Courses
     learned: Learned        # what agents believe while they are rough
@@ -205,6 +212,18 @@ def recall_cut_plans(tables, agents, table, plans, tick):
             plans.due[agent] = True
 
 
+def begin_anew(plans: WindowPlans, agent: int, tick: int) -> None:
+    """Let an agent that has a new goal plan as soon as possible; until then it keeps the plan that it has.
+
+    Mutates: plans.
+    """
+    plans.due[agent] = plans.ready[agent] = True
+    plans.under_way[agent] = False
+    plans.home_ticks[agent] = 0
+    plans.left_home[agent] = plans.nearer_at[agent] = tick
+    plans.nearest[agent] = TOO_FAR
+
+
 def describe(state: State, scene: Scene, plans: WindowPlans, stopped_by: int, agent: int) -> Intent:
     """What an agent is about to do, and why it stayed in the last tick. The path is its plan, a cell per tick.
 
@@ -219,7 +238,7 @@ def describe(state: State, scene: Scene, plans: WindowPlans, stopped_by: int, ag
     if not plans.ready[agent]:
         return Intent(path, reason="its distances are not known yet")
     if stopped_by != NO_AGENT:
-        return Intent(path, stopped_by, "another is where its plan leads, so it plans again")
+        return Intent(path, stopped_by, WAS_STOPPED)
     if plans.why[agent] == PUSHED and since == tick - 1:
         pusher = int(plans.pushed_by[agent])
         return Intent(path, reason="pushes others aside" if pusher == agent else f"pushed aside by agent {pusher}")

@@ -304,7 +304,7 @@ def _finish(setting, next_cell, waits_for):
     """Say where all agents go. Mutates: setting, next_cell, waits_for."""
     settle_phase(setting)
     counts, wanted = setting.lineup.counts[0], setting.lineup.wanted
-    counts.stopped += grant(setting.agents, setting.occupant, wanted, setting.guard, next_cell, waits_for)
+    counts.stopped_by_guard += grant(setting.agents, setting.occupant, wanted, setting.guard, next_cell, waits_for)
     counts.stage = _BEGIN
 
 

@@ -27,7 +27,7 @@ def believed(world: World, agent: int, point: Point) -> float:
 
 def pages_in_use(world: World) -> int:
     """Pages of learned values that agents have."""
-    counts = world.planner._learned.values.counts[0]  # type: ignore[attr-defined]
+    counts = world.planner._beliefs.learned.values.counts[0]  # type: ignore[attr-defined]
     return int(counts.used - 1 - counts.free)
 
 
@@ -212,7 +212,7 @@ def test_pages_that_run_out_in_mid_tick_are_made(monkeypatch: pytest.MonkeyPatch
     world.add((0, 7), (599, 7))
     assert world.run(max_ticks=700) == "done"
     assert world.ticks == 599
-    page_of = world.planner._learned.page_of  # type: ignore[attr-defined]
+    page_of = world.planner._beliefs.learned.page_of  # type: ignore[attr-defined]
     assert np.unique(page_of[page_of != 0]).size == pages_in_use(world) == 150
 
 

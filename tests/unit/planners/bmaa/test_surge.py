@@ -83,7 +83,7 @@ def test_distances_are_searched_within_the_budget_and_until_then_the_agent_waits
     while world.position(agent) == (0, 0):
         world.tick(budget=20)
         ticks += 1
-    assert knows_distance(world.planner._learned, agent, 0)  # type: ignore[attr-defined]
+    assert knows_distance(world.planner._beliefs.learned, agent, 0)  # type: ignore[attr-defined]
     assert world.planner.overlay("blocks", agent)[[0, -1]].tolist() == [392, 0]     # between the middles of groups
     assert ticks == 3       # for 50 groups; it need not wait for its search
     assert int(world.trace().expansions.max()) == 20
@@ -201,7 +201,7 @@ def test_orders_walls_and_departures_leave_rows_only_for_the_goals_that_there_ar
         world.tick(budget=2_000)
         here = np.flatnonzero(world.state.agents.cell >= 0)
         groups = distances.blocks.group[world.state.agents.goal[here]]
-        rows = world.planner._learned.row[here]  # type: ignore[attr-defined]
+        rows = world.planner._beliefs.learned.row[here]  # type: ignore[attr-defined]
         assert (distances.rows.goal[rows] == groups).all()
         assert set(distances._row_of) == set(groups.tolist())
         assert sum(distances._users) == here.size

@@ -155,7 +155,7 @@ def test_the_guard_never_stops_units_that_all_decide_together() -> None:
     for _ in range(150):
         world.tick(budget=1_000)
         away = world.state.agents.cell != world.state.agents.goal
-        kinds += np.bincount(world.planner._rough.courses.is_rough[:300][away], minlength=2)
+        kinds += np.bincount(world.planner._distances.rough.courses.is_rough[:300][away], minlength=2)
     assert kinds.min() > 1_000
     assert world.planner.counters()["stopped_by_guard"] == 0
 

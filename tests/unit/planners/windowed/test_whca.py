@@ -234,7 +234,7 @@ def test_what_is_over_leaves_nothing_in_the_table(event: str) -> None:
         world.order(gone, (0, 2))
     for _ in range(10):
         world.tick()
-        plans, table = world.planner._plans, world.planner._table  # type: ignore[attr-defined]
+        plans, table = world.planner._agenda.plans, world.planner._table  # type: ignore[attr-defined]
         slots = table.ring.shape[1]
         owned = {
             (int(plans.cell[agent, k]), (int(plans.since[agent]) + k) % slots, agent + 1)

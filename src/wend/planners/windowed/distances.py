@@ -1,0 +1,85 @@
+"""How far it is to the agents' goals: all that WHCA* and Weave go by, behind one face.
+
+    over an abstraction     abstraction.py: if there is one, plans go by nothing else
+    exactly                 search/reverse_resumable.py, as far as kernels have asked
+    roughly                 rough.py: with a budget, until the exact distances are known
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wend.kernel.allowance import Allowance
+from wend.maps.grid import Grid
+from wend.planners.base import Agents, Budget, State
+from wend.planners.windowed.abstraction import AbstractAims
+from wend.planners.windowed.rough import RoughSteps
+from wend.search.reverse_resumable import SharedSearches
+from wend.search.space_time import Manners
+
+
+class WindowDistances:
+    """The Python side: it follows the events of the world, and lets arrays grow."""
+
+    def __init__(self, grid: Grid, agents: int, level: int) -> None:
+        """Distances on a grid, with space for so many agents; an abstraction of level 0 is none."""
+        self.exact = SharedSearches(grid)
+        self.rough = RoughSteps(grid, agents)
+        self.abstract = AbstractAims(level)
+        self.abstract.reserve(agents)
+        self.is_abstract = level > 0
+
+    @property
+    def allowance(self) -> Allowance:
+        """Where kernels count their expansions."""
+        return self.exact.reverse.allowance
+
+    @property
+    def aim_of(self) -> NDArray[np.int32]:
+        """int32[agents]: the row of abstract distances that an agent's plan goes by, or else its exact search."""
+        return self.abstract.row if self.is_abstract else self.exact.of
+
+    def go_by(self, manners: Manners) -> Manners:
+        """The same manners, with the abstraction if there is one."""
+        abstract = self.abstract
+        return manners._replace(far=abstract.far, group=abstract.group) if self.is_abstract else manners
+
+    def reserve(self, agents: int) -> None:
+        """Make space for so many agents."""
+        self.exact.reserve(agents)
+        self.rough.reserve(agents)
+        self.abstract.reserve(agents)
+
+    def aim(self, agent: int, agents: Agents, tick: int) -> None:
+        """An agent has a new goal."""
+        cell, goal = int(agents.cell[agent]), int(agents.goal[agent])
+        self.exact.aim(agent, goal, cell)
+        self.rough.aim(agent, goal, tick)
+        self.abstract.drop(agent)
+
+    def drop(self, agent: int) -> None:
+        """An agent wants nowhere any more."""
+        self.exact.drop(agent)
+        self.rough.drop(agent)
+        self.abstract.drop(agent)
+
+    def begin_tick(self, state: State, ready: NDArray[np.bool_], budget: Budget) -> None:
+        """Search for what kernels do not search themselves; say who has the distances to plan. Mutates: ready."""
+        if self.is_abstract:
+            ready[: state.agents.cell.size] = self.abstract.look_up(state, budget)
+        elif budget.is_limited:
+            self.rough.look_ahead(state, budget)
+        else:
+            self.rough.do_without()
+
+    def grow(self) -> None:
+        """Make the space that a kernel asked for."""
+        self.exact.grow()
+        self.rough.grow()
+
+    def cells_changed(self, cells: NDArray[np.int32], agents: Agents) -> None:
+        """Forget the distances that an edit of the map may have changed."""
+        self.exact.cells_changed(cells)
+        self.rough.cells_changed(cells, agents)
+        self.abstract.forget()          # it is made anew as a whole
