@@ -313,7 +313,7 @@ class World(Handovers):
             agents, conduct, roster = self.state.agents, self._conduct, self._roster
 
             # 1. Agents whose orders depend on what the others do are sent on.
-            self._dispatch.before_tick(conduct, allowance)
+            self._dispatch.before_tick(conduct, self._named, allowance)
 
             # 2. All agents stay, except those that the program moves.
             before = announced = agents.cell.copy()
