@@ -178,3 +178,22 @@ def test_an_input_that_arrives_ten_ticks_late(key: str) -> None:
         assert world.positions().tolist() == server.positions().tolist()
     assert client.trace().moves.tolist() == server.trace().moves.tolist()
     assert judge_trace(client.trace()) == []
+
+
+@pytest.mark.parametrize("key", ONLINE)
+@pytest.mark.parametrize(
+    ("place", "orders"),
+    [
+        ("......", {(0, 0): (5, 0), (5, 0): (0, 0)}),                   # two that cannot pass each other
+        ("...", {(0, 0): (2, 0), (1, 0): (1, 0), (2, 0): (0, 0)}),      # a full map
+        ("...\n.#.\n...", {(0, 0): (2, 0), (1, 0): (0, 0), (2, 0): (1, 0), (2, 2): (2, 2)}),     # a loop
+    ],
+)
+def test_a_run_that_cannot_end_says_so(key: str, place: str, orders: dict[tuple[int, int], tuple[int, int]]) -> None:
+    world = World(Grid.from_text(place, connectivity=4), key, seed=1)
+    for start, goal in orders.items():
+        world.add(start, goal)
+    ended = world.run(max_ticks=12_000)
+    assert ended in ("stuck", "done")
+    assert ended == "stuck" or "#" in place     # on the loop they may turn round all together
+    assert judge_trace(world.trace()) == []
