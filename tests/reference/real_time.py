@@ -74,6 +74,22 @@ def learn(mind: Mind, found: Found) -> None:
         mind.learned[point] = found.f - g
 
 
+def step(mind: Mind, start: Point, obstacles: Collection[Point]) -> int:
+    """LRTA*: learn what the best place beside promises; the direction of the best free one that is nearer, or -1."""
+    promises = {
+        (d, beside): mind.h(beside) + (CARDINAL_COST if d < 4 else DIAGONAL_COST)
+        for d, beside in legal_steps(mind.grid, start)
+    }
+    if promises and min(promises.values()) > mind.h(start):
+        mind.learned[start] = min(promises.values())
+    nearer = {
+        d: promise
+        for (d, beside), promise in promises.items()
+        if beside not in obstacles and mind.h(beside) < mind.h(start)
+    }
+    return min(nearer, key=lambda d: (nearer[d], d), default=-1)
+
+
 def walk(grid: Grid, start: Point, goal: Point, expansions: int, moves: int) -> tuple[list[Point], int]:
     """RTAA*: where one agent goes, and how many nodes it expands."""
     mind, path, expanded = Mind(grid, goal), [start], 0

@@ -14,7 +14,7 @@ down; it does so before it asks for the next errand, which may depend on the one
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,7 +29,8 @@ from wend.maps.terrain import Point, moves_between
 from wend.planners.base import State
 from wend.search.paths import is_walkable
 
-EXCHANGE_AFTER_TICKS = 8    # an agent that has waited this long may exchange slots with an agent beside it
+EXCHANGE_AFTER_TICKS = 8    # an agent that has waited this long may exchange slots with an agent beside it,
+AHEAD_AFTER_TICKS = 24      # ... and this long, with the one that it waits for, which need not be beside it
 SETTLE_AFTER_TICKS = 48     # so may one that moves but has not come nearer for so long; one that has waited so long ...
 SETTLE_WITHIN = 2           # ... at most this many moves from its slot stays where it is
 STANDSTILL_TICKS = 128      # a crowd of which none has come nearer to its slot for so long stands still
@@ -139,15 +140,16 @@ class Commander:
         """Let agents that have come to a waypoint head for the next; return these agents."""
         return self._routes.advance(self._state.grid.tables, self._state.agents)
 
-    def settle(self, waited: Cells, held_up: Cells) -> Iterator[Errand]:
+    def settle(self, waited: Cells, held_up: Cells, named: Callable[[int], int]) -> Iterator[Errand]:
         """Let agents that wait near their slots exchange them with those of their crowd that are in the way.
 
         `waited` (int32[agents]) has the ticks since each agent last moved, `held_up` those since it last came nearer to
-        its goal. A crowd are the agents that were sent to one place, as a group or one by one. Two of them are as good
-        as each other, and the first to arrive may have walled in a slot: it moves on to that one, farther in, and
-        leaves its own to the agent that waits. If that does not help, near is near enough; so it is for an agent on
-        whose goal an agent of the program stands. When a crowd has come to a standstill, or for an agent that has been
-        held up very long, it is enough to be beside one that has arrived.
+        its goal; `named` answers with the agent in an agent's way, as the planner last said, or NO_AGENT. A crowd are
+        the agents that were sent to one place, as a group or one by one. Two of them are as good as each other, and the
+        first to arrive may have walled in a slot: it moves on to that one, farther in, and leaves its own to the agent
+        that waits. If that does not help, near is near enough, unless it is in line behind one of its crowd that is not
+        home either; so it is for an agent on whose goal an agent of the program stands. When a crowd has come to a
+        standstill, or for an agent that has been held up very long, it is enough to be beside one that has arrived.
         """
         state, routes = self._state, self._routes
         agents, goals = state.agents, routes.goal
@@ -162,29 +164,36 @@ class Commander:
             is_on_the_move = np.isin(routes.nearest, routes.nearest[is_away & (held_up < STANDSTILL_TICKS)])
             is_late &= ~is_on_the_move | (held_up >= LATE_TICKS)
         for agent in np.flatnonzero(is_away & is_waiting).tolist():
-            other = self._partner(agent)
+            ahead = named(agent) if waited[agent] >= AHEAD_AFTER_TICKS else NO_AGENT
+            other = self._partner(agent, ahead)
             if other != NO_AGENT:
                 mine, theirs = int(goals[agent]), int(goals[other])
                 yield self._errand(agent, theirs)
                 yield self._errand(other, mine)
                 continue
-            is_near = waited[agent] >= SETTLE_AFTER_TICKS and self._moves_left(agent) <= SETTLE_WITHIN
+            is_in_line = ahead != NO_AGENT and is_away[ahead] and routes.nearest[ahead] == routes.nearest[agent]
+            has_waited = waited[agent] >= SETTLE_AFTER_TICKS and not is_in_line
+            is_near = has_waited and self._moves_left(agent) <= SETTLE_WITHIN
             here = agents.cell[agent : agent + 1]
             is_enough = is_near or (is_late[agent] and self._is_beside_home(agent))
             if is_enough and self._claims.is_free_for(here, agent)[0]:
                 yield self._errand(agent, int(here[0]))
 
-    def _partner(self, agent: int) -> int:
-        """The agent beside one that waits, and of its crowd, with which it should exchange slots; or NO_AGENT."""
+    def _partner(self, agent: int, ahead: int) -> int:
+        """The agent of its crowd with which one that waits should exchange slots: beside it, or `ahead`; or NO_AGENT.
+
+        A planner may keep agents apart, so that the one that it waits for is not beside it.
+        """
         grid, agents, routes = self._state.grid, self._state.agents, self._routes
-        for beside in grid.neighbours(grid.xy(int(agents.cell[agent]))):
-            other = int(self._state.occupant[grid.cell(*beside)])
+        here, slot = (grid.xy(int(cells[agent])) for cells in (agents.cell, routes.goal))
+        beside = [int(self._state.occupant[grid.cell(*place)]) for place in grid.neighbours(here)]
+        for other in (*beside, ahead):
             if other == NO_AGENT or not agents.controlled[other] or agents.pinned[other]:
                 continue                    # there is none, or it is not to be moved
             if routes.nearest[other] != routes.nearest[agent] or agents.goal[other] != routes.goal[other]:
                 continue                    # not of this crowd, or still on its route
-            here, slot = (grid.xy(int(cells[agent])) for cells in (agents.cell, routes.goal))
-            if should_exchange(here, slot, beside, grid.xy(int(routes.goal[other]))):
+            there, other_slot = (grid.xy(int(cells[other])) for cells in (agents.cell, routes.goal))
+            if should_exchange(here, slot, there, other_slot):
                 return other
         return NO_AGENT
 
@@ -260,13 +269,13 @@ class Commander:
         return Errand(agent, self._state.grid.cell(*order.target), nearest, slot, path)
 
 
-def should_exchange(here: Point, slot: Point, beside: Point, other_slot: Point) -> bool:
-    """Whether an agent that waits, and the one beside it, of the same group, should have each other's slots.
+def should_exchange(here: Point, slot: Point, there: Point, other_slot: Point) -> bool:
+    """Whether an agent that waits, and another one of the same group, which stands `there`, should exchange slots.
 
     Yes if that brings the two nearer to their slots. If it makes no difference, yes if the other agent is at home and
     nearer to the slot of the one that waits: it goes on to that slot. Then it is not at home, so they do not exchange
     back.
     """
-    mine, theirs = moves_between(here, slot), moves_between(beside, other_slot)
-    before, after = mine + theirs, moves_between(here, other_slot) + moves_between(beside, slot)
-    return after < before or (after == before and theirs == 0 and moves_between(beside, slot) < mine)
+    mine, theirs = moves_between(here, slot), moves_between(there, other_slot)
+    before, after = mine + theirs, moves_between(here, other_slot) + moves_between(there, slot)
+    return after < before or (after == before and theirs == 0 and moves_between(there, slot) < mine)

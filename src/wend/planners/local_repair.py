@@ -39,14 +39,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wend.kernel import FOUND, NO_AGENT, NO_CELL, OUT_OF_BUDGET, OUT_OF_SPACE, UNREACHABLE, jit, scramble
-from wend.kernel.allowance import allow, spent
+from wend.kernel.allowance import allow
 from wend.kernel.arrays import ahead, allocate, grown, int32, record, refill
 from wend.kernel.compiling import prepared
 from wend.planners.base import Budget, Intent, Moment, Planner, Proposal, State, all_stay, moment_of, parameter
+from wend.planners.path_searches import search_paths
 from wend.planners.waiting import agent_ahead, is_away
 from wend.search.astar import NO_LIMIT, forbid
-from wend.search.paths import Paths, cells_ahead, direction, drop_cut_paths, make_paths, take_move, with_space
-from wend.search.rough_paths import MOST, Rough, RoughPaths, follow_old_way, skip_to_nearest
+from wend.search.paths import Paths, cells_ahead, direction, drop_cut_paths, make_paths, take_move
+from wend.search.rough_paths import Rough, RoughPaths, follow_old_way, skip_to_nearest
 from wend.search.turns import (
     NOTHING,
     Turns,
@@ -304,26 +305,12 @@ class LocalRepair(Planner):
 
     def _search(self, moment: Moment, budget: Budget) -> bool:
         """Search what agents need, within the budget; return whether all of them had their turn."""
-        search, allowance = prepared(search_phase) if self._is_prepared else search_phase, self._repairs.turns.allowance
-        limit = budget.slice() // 2 if budget.is_limited else budget.slice()
-        answer, looks = OUT_OF_BUDGET, budget.is_limited
-        while answer != FOUND and (limit or looks):
-            before = spent(allowance)
-            answer = search(moment, self._repairs, limit)
-            budget.spend(spent(allowance) - before)
-            if answer == OUT_OF_SPACE:
-                self._repairs = self._repairs._replace(paths=with_space(self._repairs.paths))
-            elif answer == OUT_OF_BUDGET and looks:
-                looks = False
-                begin_rough_paths(moment.agents, self._repairs)
-                paths, made = self._rough.look_ahead(
-                    moment.tables, moment.agents, moment.occupant, self._repairs.paths, self._repairs.rough,
-                    min(budget.slice(), MOST),
-                )  # fmt: skip
-                self._repairs = self._repairs._replace(paths=paths)
-                budget.spend(made)
-            limit = budget.slice()
-        return answer == FOUND
+        search = prepared(search_phase) if self._is_prepared else search_phase
+        self._repairs, have_all = search_paths(
+            self._repairs, lambda repairs, limit: search(moment, repairs, limit), begin_rough_paths, self._rough,
+            moment.tables, moment.agents, moment.occupant, budget,
+        )  # fmt: skip
+        return have_all
 
     def counters(self) -> dict[str, int]:
         return {"repaths": int(self._repairs.counts[0].repaths)}

@@ -223,7 +223,6 @@ _ALGORITHMS = (
         paper=OKUMURA_PIBT,
         online=True,
         where="wend.planners.pibt.pibt:Pibt",
-        loses_track="with every order it begins to search the distances anew, and rough ones may end in a dead end",
     ),
     Algorithm(
         key="lacam",
@@ -242,7 +241,6 @@ _ALGORITHMS = (
         paper=LIANG,
         online=True,
         where="wend.planners.lacam.real_time:RealTimeLacam",
-        loses_track="with every order it begins to search the distances anew, and rough ones may end in a dead end",
     ),
     Algorithm(
         key="mapp",

@@ -7,6 +7,9 @@ Koenig, Likhachev: Real-Time Adaptive A* (AAMAS 2006), as printed in Sigurdson e
 heads for: `write_prefix` reads off the path there, and `learn` raises the heuristic values of all expanded nodes to
 what that node promises, so that no agent stays in a dead end for ever. `rtaa_star` is all of it, for one agent alone.
 
+An agent whose turn to search has not come need not stand: `step_beside` learns what the best cell beside it promises
+(LRTA*, Korf: Real-Time Heuristic Search, 1990) and answers with a step. It looks at eight cells and expands no node.
+
 Learned values are private to an agent and stay until `forget`. They are sparse: an agent learns where it has been. So
 the map is cut into pages of 8 x 8 cells; an agent has a directory that says where in a pool each of its pages begins,
 and the page of all unlearned cells is page 0, which is nobody's. When `can_learn` says that too few pages are left for
@@ -35,6 +38,7 @@ from wend.search.blocks import NO_ROW, Blocks, DistanceRows, cost_over_blocks, i
 from wend.search.open_list import OpenList, clear, drop_first, first, is_empty, make_open_list, push
 
 NO_NODE = -1
+NO_STEP = -1
 
 _UNLEARNED = 0
 _FAR = 2**62            # taken off a learned value, so that none is _UNLEARNED
@@ -191,6 +195,58 @@ def forget_around(learned: Learned, places: Iterable[Point]) -> None:
         if 0 <= row < down and 0 <= column < learned.across
     }
     _forget_pages(learned, np.array(sorted(row * learned.across + column for row, column in pages), np.int32))
+
+
+@jit
+def believed(tables, learned, agent, here, there, goal):
+    """What an agent that stands `here` believes the path from `there` to its goal to cost.
+
+    It trusts the distances over blocks only if they are known where it stands.
+    """
+    width = tables.width
+    x, y, goal_x, goal_y = there % width, there // width, goal % width, goal // width
+    if knows_distance(learned, agent, here):
+        return heuristic(tables, learned, agent, x, y, goal_x, goal_y)
+    return straight_heuristic(tables, learned, agent, x, y, goal_x, goal_y)
+
+
+@jit
+def learn_beside(tables, learned, agent, here, goal):
+    """Let an agent believe of its cell what the best cell beside it promises (LRTA*), if that is more.
+
+    Returns what it believes of its cell then. Mutates: learned, which has the page that it may need.
+    """
+    promised = np.int64(_FAR)
+    for d in range(8):
+        if tables.moves[here] >> d & 1:
+            cost = CARDINAL_COST if d < 4 else DIAGONAL_COST
+            promised = min(promised, cost + believed(tables, learned, agent, here, here + tables.offset[d], goal))
+    known = believed(tables, learned, agent, here, here, goal)
+    if not known < promised < _FAR:
+        return known
+    set_heuristic(learned, agent, here % tables.width, here // tables.width, promised)
+    return promised
+
+
+@jit
+def step_beside(around, agent, here, goal):
+    """The direction of the best cell beside an agent, after it has learned: where no agent is and the goal is nearer.
+
+    NO_STEP if there is none. Mutates: around.learned, which has the page that it may need.
+    """
+    tables, learned, taken = around.tables, around.learned, around.taken
+    known, best, least = learn_beside(tables, learned, agent, here, goal), NO_STEP, np.int64(_FAR)
+    for d in range(8):
+        if not tables.moves[here] >> d & 1:
+            continue
+        there = here + tables.offset[d]
+        if taken[there] != NO_AGENT and taken[there] != agent:
+            continue
+        on = believed(tables, learned, agent, here, there, goal)
+        cost = on + (CARDINAL_COST if d < 4 else DIAGONAL_COST)
+        if on < known and cost < least:
+            best, least = d, cost
+    return best
 
 
 @jit

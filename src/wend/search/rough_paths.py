@@ -8,6 +8,8 @@ do not wait for it. A path is *rough* if it does not lead to its agent's goal, s
   agent is. So does the search that is under way. An agent that is sent after one that walks chases it.
 - A lookahead. An agent without a path looks a few nodes ahead and learns (RTAA*, search/real_time.py); what it believes
   of the rest are distances over blocks (search/blocks.py), which take some dozens of expansions.
+- A step. Before its turn to look ahead comes, an agent goes by the distances on the empty map, or over blocks where it
+  knows them, one step in each tick, and learns (LRTA*, search/real_time.py). This expands nothing.
 
 A path that is found at last begins where its agent stood when the search began. What lies behind the agent by then is
 cut off, up to the place that is nearest to it (`skip_to_nearest`), and a short search joins the two.
@@ -29,6 +31,7 @@ from wend.search.blocks import reach
 from wend.search.paths import Paths, after, direction, has_space, put_move, shorten, take_move, with_space
 from wend.search.real_time import (
     NO_NODE,
+    NO_STEP,
     Lookahead,
     Surroundings,
     can_learn,
@@ -37,6 +40,7 @@ from wend.search.real_time import (
     look_ahead,
     make_lookahead,
     note_closed,
+    step_beside,
     write_prefix,
 )
 from wend.search.turns import Turns, abandon_search_of
@@ -121,6 +125,27 @@ def look_phase(around, goals, paths, rough, open_list, work, limit):
 
 
 @jit
+def step_phase(around, goals, paths, rough):
+    """Give a path of one step to all agents that are still to begin one, if there is a step that they can make.
+
+    Answers 0, or OUT_OF_SPACE. Mutates: around.learned, paths, rough.
+    """
+    for agent in range(goals.size):
+        cell = rough.begin[agent]
+        if cell == NO_CELL:
+            continue
+        if not can_learn(around.learned, 1) or not has_space(paths, 1):
+            return OUT_OF_SPACE
+        d = step_beside(around, agent, cell, goals[agent])
+        rough.begin[agent] = NO_CELL
+        shorten(paths, agent, 0)
+        if d != NO_STEP:
+            put_move(paths, agent, d)
+            rough.is_rough[agent], rough.end[agent] = True, cell + around.tables.offset[d]
+    return 0
+
+
+@jit
 def helps(width, here, end, goal):
     """Whether a path from `here` that ends elsewhere than at the goal is worth following: it ends much nearer."""
     left = max(abs(end % width - goal % width), abs(end // width - goal // width))
@@ -193,14 +218,18 @@ class RoughPaths:
     ) -> tuple[Paths, int]:
         """Give a rough path to all agents that are to begin one (`rough.begin`), within so many expansions.
 
-        Returns the paths, which may have grown, and the number of expansions made.
+        Those for which these do not suffice get a step. Returns the paths, which may have grown, and the number of
+        expansions made.
         """
-        while True:
+        made, answer = OUT_OF_SPACE, OUT_OF_SPACE
+        while answer == OUT_OF_SPACE:
             around = Surroundings(tables, self._beliefs.learned, occupant, self._vision_square)
-            made = look_phase(around, agents.goal, paths, rough, self._beliefs.open_list, self._work, limit)
+            if made == OUT_OF_SPACE:
+                made = look_phase(around, agents.goal, paths, rough, self._beliefs.open_list, self._work, limit)
             if made != OUT_OF_SPACE:
-                return paths, made
-            if not has_space(paths, EXPANSIONS):
+                answer = step_phase(around, agents.goal, paths, rough)
+            if answer == OUT_OF_SPACE and not has_space(paths, EXPANSIONS):
                 paths = with_space(paths)
-            if not can_learn(self._beliefs.learned, EXPANSIONS):
+            if answer == OUT_OF_SPACE and not can_learn(self._beliefs.learned, EXPANSIONS):
                 self._beliefs.make_space()
+        return paths, made

@@ -166,10 +166,11 @@ class Dispatch:
         for place in self._claims.settled_at(after):
             del self._claims.unsettled[place]
 
-    def before_tick(self, conduct: Conduct, budget: Budget) -> None:
+    def before_tick(self, conduct: Conduct, named: Callable[[int], int], budget: Budget) -> None:
         """A tick begins: agents head for their next waypoints, follow others, exchange slots, and get places back.
 
-        Groups that set out without paths get up to half of the budget.
+        `named` answers with the agent in an agent's way, as the planner last said, or NO_AGENT. Groups that set out
+        without paths get up to half of the budget.
         """
         agents, tick = self._state.agents, self._state.tick
         self._search_paths(budget, (budget.slice() + 1) // 2)
@@ -182,7 +183,7 @@ class Dispatch:
         has_others = not agents.controlled.all()        # the program's agents
         if self._claims.are_shared or has_others:
             waited, held_up = (tick - since[: agents.cell.size] for since in (conduct.moved_at, conduct.nearer_at))
-            for errand in self._commander.settle(waited, held_up):
+            for errand in self._commander.settle(waited, held_up, named):
                 self._send(errand)
                 self._claims.withhold(errand.nearest)
         if has_others:

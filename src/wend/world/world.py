@@ -50,6 +50,7 @@ from wend.world.liaison import Liaison
 from wend.world.recorder import Recorder
 from wend.world.referee import Referee
 from wend.world.roster import Roster
+from wend.world.situations import Situations
 from wend.world.snapshot import identity
 from wend.world.trace import WAIT
 
@@ -99,6 +100,7 @@ class World(Handovers):
         self._announced: dict[int, int] = {}                    # where the program moves its own agents in this tick
         self._idle_ticks = 0                                    # ticks in a row in which no agent moved
         self._stalled_ticks = 0                                 # ... although the planner had budget to spare
+        self._had_spare = True                                  # it had in the last tick
         self._news = NO_NEWS                                    # of the last tick
         self._listeners = Listeners()
         self._recorder = Recorder(self._grid, keeps_trace=keeps_trace, keeps_reasons=keeps_reasons)
@@ -313,7 +315,7 @@ class World(Handovers):
             agents, conduct, roster = self.state.agents, self._conduct, self._roster
 
             # 1. Agents whose orders depend on what the others do are sent on.
-            self._dispatch.before_tick(conduct, allowance)
+            self._dispatch.before_tick(conduct, self._named, allowance)
 
             # 2. All agents stay, except those that the program moves.
             before = announced = agents.cell.copy()
@@ -344,6 +346,7 @@ class World(Handovers):
                 "violations": self.violations + found if found else self.violations,
                 "_idle_ticks": self._idle_ticks + 1 if is_idle else 0,
                 "_stalled_ticks": self._stalled_ticks + int(allowance.slice() > 0) if is_idle else 0,
+                "_had_spare": allowance.slice() > 0,
                 "_news": news,
                 "_arrived_at": tick if news.has_arrivals else self._arrived_at,
             }
@@ -385,8 +388,9 @@ class World(Handovers):
         """Tick until the agents have come to rest or a limit is hit; return why.
 
         `done`: all agents are on their goals. `quiet`: they are, but some of these are only the nearest places that
-        could be reached. `stuck`: an agent is not, and in `stuck_ticks` ticks none has moved although the planner had
-        budget to spare; with None a run is never stuck. `max-ticks`, `time-limit`, `expansions`: a limit was hit.
+        could be reached. `stuck`: an agent is not, and in `stuck_ticks` ticks none has moved, or all situations were
+        ones that the run had seen before (see docs/world.md), although the planner had budget to spare; with None a run
+        is never stuck. `max-ticks`, `time-limit`, `expansions`: a limit was hit.
 
         `time_limit_s` counts the time spent in ticks, `max_expansions` the nodes expanded, both in this run; the
         budgets are per tick. `progress` is called after each tick.
@@ -402,8 +406,12 @@ class World(Handovers):
         if max_ticks is None and time_limit_s is None and max_expansions is None:
             raise ParameterError("a run needs a limit, such as max_ticks: some problems are never solved")
         first_tick, first_expansions, spent_s = self.ticks, self.expansions, 0.0
+        situations, movers = Situations(), () if self._chooser is None else self._chooser.portfolio()
         while not self.all_home():
-            if stuck_ticks is not None and min(self._stalled_ticks, self.ticks - first_tick) >= stuck_ticks:
+            if stuck_ticks is not None and (
+                min(self._stalled_ticks, self.ticks - first_tick) >= stuck_ticks
+                or situations.are_the_same(stuck_ticks, movers)
+            ):
                 return "stuck"
             if max_ticks is not None and self.ticks - first_tick >= max_ticks:
                 return "max-ticks"
@@ -414,6 +422,9 @@ class World(Handovers):
             began = time.perf_counter()
             self.tick(budget=budget, budget_ms=budget_ms)
             spent_s += time.perf_counter() - began
+            if stuck_ticks is not None:
+                mover = self._handovers[-1].algorithm
+                situations.note(self.state, mover, self._arrived_at, had_spare=self._had_spare)
             if progress is not None:
                 progress(self)
         return "quiet" if (self.states() == "unreachable").any() else "done"

@@ -7,10 +7,17 @@ import pytest
 
 from wend import Grid, Order
 from wend.groups.claims import Claims
-from wend.groups.commander import EXCHANGE_AFTER_TICKS, SETTLE_AFTER_TICKS, Commander, should_exchange
+from wend.groups.commander import (
+    AHEAD_AFTER_TICKS,
+    EXCHANGE_AFTER_TICKS,
+    SETTLE_AFTER_TICKS,
+    Commander,
+    should_exchange,
+)
 from wend.groups.orders import Errand
 from wend.groups.routes import Routes
 from wend.journal import Journal
+from wend.kernel import NO_AGENT
 from wend.kernel.arrays import allocate
 from wend.maps import generators as mapgen
 from wend.maps.terrain import Point
@@ -26,6 +33,7 @@ class Field:
         self.state, self.routes = State(grid, agents, occupant), Routes(Journal())
         self.claims = Claims(self.state, self.routes, Journal())
         self.commander = Commander(self.state, self.routes, self.claims, Journal())
+        self.ahead: dict[int, int] = {}         # which agent is in another's way, as a planner would say
         for agent, place in enumerate(places):
             self.routes.add_agent(agent)
             agents.cell[agent], agents.controlled[agent] = grid.cell(*place), True
@@ -50,7 +58,8 @@ class Field:
         return self.send(self.commander.order(members, target, "move", at_once=True))
 
     def settle(self, *waited: int) -> list[Order]:
-        return self.send(self.commander.settle(*np.array([waited, (0,) * len(waited)], dtype=np.int32)))
+        ticks = np.array([waited, (0,) * len(waited)], dtype=np.int32)
+        return self.send(self.commander.settle(*ticks, lambda agent: self.ahead.get(agent, NO_AGENT)))
 
 
 @pytest.mark.small
@@ -107,6 +116,17 @@ def test_agents_that_wait_exchange_slots_or_settle_nearby() -> None:
     assert field.settle(SETTLE_AFTER_TICKS, 0) == [goal(0, 3)]
     assert field.settle(0, SETTLE_AFTER_TICKS) == [goal(1, 4)]
     assert field.settle(SETTLE_AFTER_TICKS, SETTLE_AFTER_TICKS) == []
+
+
+@pytest.mark.small
+def test_an_agent_exchanges_slots_with_the_one_that_it_waits_for_though_that_is_not_beside_it() -> None:
+    field = Field(mapgen.open_map(width=20, height=1), [(3, 0), (5, 0)])
+    field.send([field.errand(0, (9, 0), (7, 0)), field.errand(1, (5, 0), (7, 0))])
+    assert field.settle(EXCHANGE_AFTER_TICKS, 0) == []
+    field.ahead[0] = 1
+    assert field.settle(EXCHANGE_AFTER_TICKS, 0) == []
+    assert [order.goal for order in field.settle(AHEAD_AFTER_TICKS, 0)] == [(5, 0), (9, 0)]
+    assert field.settle(AHEAD_AFTER_TICKS, 0) == []
 
 
 @pytest.mark.small

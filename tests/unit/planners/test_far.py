@@ -12,8 +12,8 @@ from wend.errors import ParameterError, UnknownNameError
 from wend.kernel import NO_AGENT
 from wend.maps.generators import random_map
 from wend.maps.terrain import Point
+from wend.planners import path_searches
 from wend.planners.base import Intent
-from wend.planners.far import far
 from wend.search import paths
 from wend.search.flow import Flow
 
@@ -243,7 +243,7 @@ def test_paths_that_the_first_pool_has_no_space_for_make_it_grow(monkeypatch: py
     """Seven agents follow each other through a serpentine, with 427 moves each."""
     growths = []
     monkeypatch.setattr(paths, "_FIRST_PACKETS", 1)
-    monkeypatch.setattr(far, "with_space", lambda full: growths.append(full) or paths.with_space(full))
+    monkeypatch.setattr(path_searches, "with_space", lambda full: growths.append(full) or paths.with_space(full))
     serpentine = "\n".join(["." * 60, "@" * 59 + ".", "." * 60, "." + "@" * 59] * 4)
     world = World(Grid.from_text(serpentine), "far")
     for x in range(0, 14, 2):

@@ -7,7 +7,7 @@ from tests.reference.local_repair import ReferenceLocalRepair, Walker
 from wend import Grid, World, create, shortest_path
 from wend.kernel import NO_AGENT
 from wend.maps.generators import random_map
-from wend.planners import local_repair
+from wend.planners import path_searches
 from wend.planners.base import Intent
 from wend.search import paths
 
@@ -48,7 +48,7 @@ def test_paths_that_the_first_pool_has_no_space_for_make_it_grow(monkeypatch: py
     """Seven agents follow each other through a serpentine, with 427 moves each."""
     growths = []
     monkeypatch.setattr(paths, "_FIRST_PACKETS", 1)
-    monkeypatch.setattr(local_repair, "with_space", lambda full: growths.append(full) or paths.with_space(full))
+    monkeypatch.setattr(path_searches, "with_space", lambda full: growths.append(full) or paths.with_space(full))
     serpentine = "\n".join(["." * 60, "@" * 59 + ".", "." * 60, "." + "@" * 59] * 4)
     world = World(Grid.from_text(serpentine), "lra")
     for x in range(0, 14, 2):

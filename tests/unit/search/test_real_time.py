@@ -72,6 +72,38 @@ def test_searches_and_learned_values_agree_with_the_reference(rules: dict[str, o
 
 
 @pytest.mark.small
+@pytest.mark.parametrize("rules", [{}, {"connectivity": 4}, {"corner_cutting": True}])
+def test_steps_and_what_is_learned_from_them_agree_with_the_reference(rules: dict[str, object]) -> None:
+    """An agent steps on among others that come and go, and gets out of dead ends."""
+    steps, blocked, arrived = 0, 0, 0
+    for seed in range(12):
+        grid = random_grid(seed, **rules)
+        rng = np.random.default_rng(seed)
+        cells = grid.largest_component()
+        start, goal = rng.choice(cells, 2).tolist()
+        mind, learned = reference.Mind(grid, grid.xy(goal)), real_time.make_learned(grid, agents=2)
+        for _ in range(4 * cells.size):
+            others = rng.choice(cells, cells.size // 6, replace=False)
+            taken = np.full(grid.size, NO_AGENT, np.int32)
+            taken[others], taken[start] = 0, 1
+            seen = {grid.xy(cell) for cell in others.tolist() if cell != start}
+            around = real_time.Surroundings(grid.tables, learned, taken, 0)
+            d = real_time.step_beside(around, 1, start, goal)
+            assert d == reference.step(mind, grid.xy(start), seen)
+            if d == real_time.NO_STEP:
+                blocked += 1
+                continue
+            steps += 1
+            start += int(grid.tables.offset[d])
+            if start == goal:
+                arrived += 1
+                start = int(rng.choice(cells))
+        for x, y in map(grid.xy, grid.free_cells().tolist()):
+            assert real_time.heuristic(grid.tables, learned, 1, x, y, *grid.xy(goal)) == mind.h((x, y))
+    assert min(steps, blocked, arrived) > 100
+
+
+@pytest.mark.small
 def test_one_agent_walks_as_the_reference_does() -> None:
     walked = 0
     for seed in range(10):

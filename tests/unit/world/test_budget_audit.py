@@ -75,7 +75,7 @@ def closed_by(planner: Planner) -> int:
         known, page_of = searches.reverse.known.pool.items, searches.reverse.page_of
         pages = page_of[page_of > 0]
         total += sum(int((known[page : page + 64] & 1).sum()) for page in pages.tolist())
-    for owner in (planner, getattr(planner, "_rough", None), getattr(distances, "rough", None)):
+    for owner in (planner, getattr(planner, "_rough", None), distances, getattr(distances, "rough", None)):
         beliefs = getattr(owner, "_beliefs", None)
         if beliefs is not None and beliefs.learned.rows.far.size:
             far = beliefs.learned.rows.far      # final distances are even and positive

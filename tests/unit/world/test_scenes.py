@@ -7,6 +7,7 @@ import pytest
 
 from wend import ALGORITHMS, Grid, Snapshot, World, mapgen
 from wend.kernel import NO_AGENT
+from wend.problems.scenarios import make_problem
 from wend.world.referee import judge_trace
 
 ONLINE = [key for key, algorithm in ALGORITHMS.items() if algorithm.online]
@@ -37,6 +38,26 @@ def test_a_gate_that_opens_and_closes_under_a_crowd(key: str, budget: int | None
     assert judge_trace(world.trace()) == []
     if key != "bmaa-f":     # its one-way streets lead units that came too far past the gate, and back
         assert (ended, world.home_count()) == ("done", 20)
+
+
+@pytest.mark.parametrize("key", ONLINE)
+def test_after_a_mass_order_every_unit_moves_at_once(key: str) -> None:
+    """Orders to 400 units at a time, and a budget that suffices for four expansions each in a tick."""
+    grid = Grid.load("rooms:width=192,height=192,seed=0")
+    problem = make_problem("random", grid, agents=400, seed=1)
+    world = World(grid, key)
+    for start in problem.start_points():
+        world.add(start)
+    world.tick(budget=1_600)
+    for unit, goal in enumerate(problem.goal_points()):
+        world.order(unit, goal)
+    first = np.where(problem.starts == problem.goals, 0, 99)
+    for tick in range(1, 17):
+        world.tick(budget=1_600)
+        first[(first == 99) & (world.state.agents.cell != problem.starts)] = tick
+    assert np.median(first) <= 4
+    assert first.max() <= 16
+    assert int(world.trace().expansions.max()) <= 1_600
 
 
 @pytest.mark.parametrize("key", ONLINE)
@@ -157,3 +178,22 @@ def test_an_input_that_arrives_ten_ticks_late(key: str) -> None:
         assert world.positions().tolist() == server.positions().tolist()
     assert client.trace().moves.tolist() == server.trace().moves.tolist()
     assert judge_trace(client.trace()) == []
+
+
+@pytest.mark.parametrize("key", ONLINE)
+@pytest.mark.parametrize(
+    ("place", "orders"),
+    [
+        ("......", {(0, 0): (5, 0), (5, 0): (0, 0)}),                   # two that cannot pass each other
+        ("...", {(0, 0): (2, 0), (1, 0): (1, 0), (2, 0): (0, 0)}),      # a full map
+        ("...\n.#.\n...", {(0, 0): (2, 0), (1, 0): (0, 0), (2, 0): (1, 0), (2, 2): (2, 2)}),     # a loop
+    ],
+)
+def test_a_run_that_cannot_end_says_so(key: str, place: str, orders: dict[tuple[int, int], tuple[int, int]]) -> None:
+    world = World(Grid.from_text(place, connectivity=4), key, seed=1)
+    for start, goal in orders.items():
+        world.add(start, goal)
+    ended = world.run(max_ticks=12_000)
+    assert ended in ("stuck", "done")
+    assert ended == "stuck" or "#" in place     # on the loop they may turn round all together
+    assert judge_trace(world.trace()) == []

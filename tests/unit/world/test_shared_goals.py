@@ -72,6 +72,17 @@ def test_sixty_units_ordered_one_by_one_to_one_cell_settle_and_are_quiet(key: st
     assert judge_trace(world.trace()) == []
 
 
+@pytest.mark.parametrize("click", [20, 30])
+@pytest.mark.parametrize("key", ONLINE)
+def test_ten_units_in_a_corridor_ordered_to_one_cell_settle_around_it(key: str, click: int) -> None:
+    """None can pass another, so they exchange slots, also where a planner keeps them apart."""
+    world = World(Grid.from_text("." * 40), key)
+    units = [world.add((x, 0)) for x in range(10)]
+    slots = sorted(world.order(unit, (click, 0)).goal for unit in units)
+    check_settled(world)
+    assert sorted(goals(world)) == slots
+
+
 @pytest.mark.parametrize("key", RESTFUL)
 def test_a_door_closed_under_a_crowd_and_opened_again(key: str) -> None:
     world = World(TWO_ROOMS, key, seed=1)

@@ -31,7 +31,7 @@ Deviations and open points
 - Agents that the program moves have moved when the searches look at them.
 - A budget: searches take turns by index, over ticks. One is made if all of its expansions fit into what is left; a
   budget below `expansions` cuts the lookahead to what it allows. (So does one in milliseconds above 2,000.) An agent
-  whose turn has not come follows its old path, if it has one.
+  whose turn has not come follows its old path, or takes a step by what it believes, and learns from it (LRTA*).
 - A new order drops what the agent has learned and its path. An edit of the map drops the paths that it cuts. What was
   learned before a wall was built is still a lower bound and stays. Where a wall falls, values are too high and would
   keep agents away from the new door: all agents forget those around it. Farther away they stay, and come down when

@@ -5,6 +5,8 @@ Sigurdson et al. (CIG 2018), Algorithm 3, and lines 2 to 4 of Algorithm 2. See b
 
 Searches are made in batches. Within a batch no agent moves, and none reads what others learn, so threads may share
 them; what was found is learned afterwards, one search after the other. The result does not depend on the batches.
+
+With a budget, agents without a path whose turn has not come take a step by what they believe (`step_phase`).
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from wend.search.beliefs import Beliefs
 from wend.search.blocks import reach
 from wend.search.real_time import (
     NO_NODE,
+    NO_STEP,
     Surroundings,
     can_learn,
     knows_distance,
@@ -31,6 +34,7 @@ from wend.search.real_time import (
     look_ahead,
     make_lookahead,
     note_closed,
+    step_beside,
     write_prefix,
 )
 
@@ -168,6 +172,28 @@ def learn_phase(tables, learned, batch, standing):
     return _DONE
 
 
+@jit
+def step_phase(around, agents, prefixes, standing, time, roams):
+    """Give a prefix of one step to agents that want to search, have no path and were not looked at in this tick.
+
+    Answers OUT_OF_SPACE if it has to be called again. Mutates: around.learned, prefixes, standing.
+    """
+    counts = standing.counts[0]
+    while counts.left > 0:
+        agent = (counts.agent + counts.left - 1) % agents.cell.size
+        if prefixes.done[agent] == prefixes.length[agent] and _wants_search(
+            agents, prefixes, around.learned, agent, time, roams
+        ):
+            if not can_learn(around.learned, 1):
+                return OUT_OF_SPACE
+            d = step_beside(around, agent, agents.cell[agent], agents.goal[agent])
+            prefixes.done[agent] = prefixes.length[agent] = prefixes.limit[agent] = 0
+            if d != NO_STEP:
+                prefixes.step[agent, 0], prefixes.length[agent] = d, 1
+        counts.left -= 1
+    return _DONE
+
+
 KERNELS: tuple[Callable[..., Any], ...] = (pick_searches, search_phase, learn_phase)
 
 
@@ -208,3 +234,8 @@ class Searches:
                 self._is_prepared = True
             budget.spend(standing.counts["spent"][0])
             limit = budget.slice()
+        while answer != _DONE:
+            around = Surroundings(tables, beliefs.learned, standing.taken, self._vision_square)
+            answer = step_phase(around, agents, prefixes, standing, state.tick, pace.roams)
+            if answer != _DONE:
+                beliefs.make_space()

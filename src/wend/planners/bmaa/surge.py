@@ -2,8 +2,7 @@
 """Surge: BMAA* with short paths, in which no agent is left in a jam. It is ours; bmaa.py has the options.
 
 - `heuristic = "blocks"`: before anything is learned, agents believe in distances between blocks of the map
-  (search/blocks.py), not in those of an empty map. They are searched when an agent needs them, at the budget's expense;
-  until they are known where it stands, the agent waits.
+  (search/blocks.py), not in those of an empty map. They are searched when an agent needs them, at the budget's expense.
 - `make_way`: in place of the execution phase, agents in the way make way for the agent that has been away from home
   longest (ranking.py, by PIBT). `wish_phase` says where each agent wants to be, `follow_phase` notes what became of it.
   An agent that is pushed off its path goes by what it believes until that path would have expired, which saves most of

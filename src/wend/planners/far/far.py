@@ -55,8 +55,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from wend.kernel import FOUND, NO_AGENT, NO_CELL, OUT_OF_BUDGET, OUT_OF_SPACE, jit
-from wend.kernel.allowance import spent
+from wend.kernel import NO_AGENT, NO_CELL, jit
 from wend.kernel.arrays import ahead, grown, refill
 from wend.kernel.compiling import prepared
 from wend.maps.terrain import GridTables
@@ -75,11 +74,12 @@ from wend.planners.far.traffic import (
     stop_cut_moves,
 )
 from wend.planners.far.yielding import yield_phase
+from wend.planners.path_searches import search_paths
 from wend.search.execution import grant
 from wend.search.flow import GLOBAL, LOCAL, Flow
-from wend.search.paths import after, direction, drop_cut_paths, take_move, with_space
+from wend.search.paths import after, direction, drop_cut_paths, take_move
 from wend.search.reservations import free_from, next_owners, other_at, owner_at
-from wend.search.rough_paths import MOST, RoughPaths, follow_old_way
+from wend.search.rough_paths import RoughPaths, follow_old_way
 from wend.search.turns import abandon_search, abandon_search_of
 
 
@@ -208,26 +208,12 @@ class Far(Planner):
 
     def _search(self, budget: Budget) -> None:
         """Search what agents need, within the budget."""
-        agents, streets, allowance = self.state.agents, self._streets(), self._traffic.turns.allowance
+        agents, streets = self.state.agents, self._streets()
         search = prepared(search_phase) if self._is_prepared else search_phase
-        limit = budget.slice() // 2 if budget.is_limited else budget.slice()
-        answer, looks = OUT_OF_BUDGET, budget.is_limited
-        while answer != FOUND and (limit or looks):
-            before = spent(allowance)
-            answer = search(streets, agents, self._traffic, limit)
-            budget.spend(spent(allowance) - before)
-            if answer == OUT_OF_SPACE:
-                self._traffic = self._traffic._replace(paths=with_space(self._traffic.paths))
-            elif answer == OUT_OF_BUDGET and looks:
-                looks = False
-                begin_rough_paths(agents, self._traffic)
-                paths, made = self._rough.look_ahead(
-                    streets, agents, self.state.occupant, self._traffic.paths, self._traffic.rough,
-                    min(budget.slice(), MOST),
-                )  # fmt: skip
-                self._traffic = self._traffic._replace(paths=paths)
-                budget.spend(made)
-            limit = budget.slice()
+        self._traffic, _ = search_paths(
+            self._traffic, lambda traffic, limit: search(streets, agents, traffic, limit), begin_rough_paths,
+            self._rough, streets, agents, self.state.occupant, budget,
+        )  # fmt: skip
 
     def _streets(self) -> GridTables:
         """The moves that searches may make."""

@@ -2,9 +2,10 @@
 """How far it is to the goals of agents that have to move at once, whether or not there was time to find out.
 
 An agent goes by exact distances (search/reverse_resumable.py) as soon as they are known of its cell and all cells
-beside it. Until then it goes by rough ones: those over blocks (search/blocks.py) where these are known, and at least
-those of an empty map. The two are never mixed in one decision: `is_exact` says which of them an agent goes by. Rough
-distances are of no use to tell whether an agent is in another's way, or has to swap with it.
+beside it. Until then it goes by rough ones: those over blocks (search/blocks.py) where these are known, and otherwise
+those of an empty map. In each tick it learns what the best cell beside it promises (LRTA*, search/real_time.py), which
+expands nothing and leads it out of dead ends. The two are never mixed in one decision: `is_exact` says which of them an
+agent goes by. Rough distances are of no use to tell whether an agent is in another's way, or has to swap with it.
 
 Without a budget all distances are exact. With one, blocks are searched before cells, since a few of their expansions
 lead an agent around the walls.
@@ -20,12 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wend.kernel import OUT_OF_BUDGET, OUT_OF_SPACE, jit
-from wend.kernel.arrays import allocate, flags, grown, int32
+from wend.kernel.arrays import allocate, flags, grown
 from wend.maps.grid import Grid
-from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, empty_map_cost
+from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST
 from wend.planners.base import Agents
-from wend.search.blocks import NO_ROW, BlockDistances, Blocks, DistanceRows, cost_over_blocks, is_known, reach
+from wend.search.beliefs import Beliefs
+from wend.search.blocks import reach
 from wend.search.open_list import OpenList
+from wend.search.real_time import Learned, believed, can_learn, knows_distance, learn_beside
 from wend.search.reverse_resumable import Reverse, SharedSearches, distance
 
 EIGHTHS = 3         # the shift from the units of grid.CARDINAL_COST to those of `far`
@@ -37,12 +40,10 @@ _BLOCK_SIDE = 8     # cells
 class KnownDistances(NamedTuple):
     """What is known of the distances, by agent."""
 
-    row: Annotated[np.ndarray, int32("agents", fill=NO_ROW)]    # the row of `rows` for its goal
-    is_exact: Annotated[np.ndarray, flags("agents")]            # it goes by exact distances in this tick
+    is_exact: Annotated[np.ndarray, flags("agents")]    # it goes by exact distances in this tick
     search_of: np.ndarray       # int32[agents]  its search in `reverse`
     reverse: Reverse
-    blocks: Blocks
-    rows: DistanceRows
+    learned: Learned            # the rough ones
     open_list: OpenList         # what searches over blocks work with
 
 
@@ -62,37 +63,30 @@ def far(scene, agent, cell):
     tables, distances = scene.tables, scene.distances
     if distances.is_exact[agent]:
         return known(scene, agent, cell)
-    goal, width, row = scene.agents.goal[agent], tables.width, distances.row[agent]
-    x, y = cell % width, cell // width
-    cost = empty_map_cost(tables, abs(x - goal % width), abs(y - goal // width))
-    if row != NO_ROW:
-        cost = cost_over_blocks(tables, distances.blocks, distances.rows, row, x, y, cost)
-    return cost >> EIGHTHS
+    here, goal = scene.agents.cell[agent], scene.agents.goal[agent]
+    return believed(tables, distances.learned, agent, here, cell, goal) >> EIGHTHS
 
 
 @jit
 def search_blocks(scene, order):
     """Find rough distances for the agents that go by them, while the allowance lasts. Mutates: scene.distances."""
     agents, distances = scene.agents, scene.distances
-    blocks, rows, counts = distances.blocks, distances.rows, distances.reverse.allowance.counts[0]
+    learned, counts = distances.learned, distances.reverse.allowance.counts[0]
     for agent in order:
-        row = distances.row[agent]
-        if distances.is_exact[agent] or row == NO_ROW:
-            continue
-        group = blocks.group[agents.cell[agent]]
-        if is_known(rows.far[row], group):
+        here = agents.cell[agent]
+        if distances.is_exact[agent] or knows_distance(learned, agent, here):
             continue
         if counts.spent == counts.limit:
             return
-        left = counts.limit - counts.spent
-        counts.spent += reach(scene.tables, blocks, rows, distances.open_list, row, group, left)
+        row, group, left = learned.row[agent], learned.blocks.group[here], counts.limit - counts.spent
+        counts.spent += reach(scene.tables, learned.blocks, learned.rows, distances.open_list, row, group, left)
 
 
 @jit
 def search_cells(scene, order):
-    """Find exact distances around the agents, in this order, while the allowance lasts. Mutates: scene.distances.
+    """Find exact distances around the agents, in this order, while the allowance lasts; the others learn.
 
-    Answers OUT_OF_SPACE, OUT_OF_BUDGET, or 0 if all are known.
+    Answers OUT_OF_SPACE, OUT_OF_BUDGET, or 0 if all are known. Mutates: scene.distances.
     """
     tables, distances = scene.tables, scene.distances
     result = 0
@@ -107,6 +101,9 @@ def search_cells(scene, order):
         distances.is_exact[agent] = answer >= 0
         if answer == OUT_OF_BUDGET:
             result = OUT_OF_BUDGET
+            if not can_learn(distances.learned, 1):
+                return OUT_OF_SPACE
+            learn_beside(tables, distances.learned, agent, here, scene.agents.goal[agent])
     return result
 
 
@@ -134,22 +131,22 @@ class Distances:
 
     def __init__(self, grid: Grid) -> None:
         self._searches = SharedSearches(grid)
-        self._blocks = BlockDistances(grid, _BLOCK_SIDE)
+        self._beliefs = Beliefs(grid, _BLOCK_SIDE)
         self.known = allocate(KnownDistances, self._shared(), agents=0)
 
     def reserve(self, agents: int) -> None:
         """Make space for so many agents."""
         self._searches.reserve(agents)
-        self._blocks.reserve(agents)
-        self.known = grown(self.known, agents=agents)
+        self._beliefs.reserve(agents)
         self._share()
+        self.known = grown(self.known, agents=agents)
 
     def _shared(self) -> dict[str, Any]:
         """The arrays of the searches, some of which are replaced when they grow."""
-        searches, blocks = self._searches, self._blocks
+        searches, beliefs = self._searches, self._beliefs
         return {
             "search_of": searches.of, "reverse": searches.reverse,
-            "blocks": blocks.blocks, "rows": blocks.rows, "open_list": blocks.open_list,
+            "learned": beliefs.learned, "open_list": beliefs.open_list,
         }  # fmt: skip
 
     def _share(self) -> None:
@@ -157,27 +154,30 @@ class Distances:
         self.known = self.known._replace(**self._shared())
 
     def aim(self, agent: int, goal: int, cell: int) -> None:
-        """Say where an agent wants to go, and from where."""
+        """Say where an agent wants to go, and from where. If that is near its last goal, it keeps what it believes."""
         self._searches.aim(agent, goal, cell)
-        self.known.row[agent] = self._blocks.exchange(int(self.known.row[agent]), goal)
+        if self._beliefs.moves_of_goal(agent, goal) > _BLOCK_SIDE:
+            self._beliefs.forget(agent)
+            self._beliefs.aim(agent, goal)
         self.known.is_exact[agent] = False
         self._share()
 
     def drop(self, agent: int) -> None:
         """An agent wants nowhere any more."""
         self._searches.drop(agent)
-        self._blocks.release(int(self.known.row[agent]))
-        self.known.row[agent] = NO_ROW
+        self._beliefs.drop(agent)
 
     def grow(self) -> None:
-        """Make the space that a search asked for."""
-        self._searches.grow()
+        """Make the space that a search asked for, or learning."""
+        if can_learn(self._beliefs.learned, 1):
+            self._searches.grow()
+        else:
+            self._beliefs.make_space()
         self._share()
 
     def cells_changed(self, cells: NDArray[np.int32], agents: Agents) -> None:
         """Forget the distances that an edit of the map may have changed."""
         self._searches.cells_changed(cells)
-        self._blocks.cells_changed(cells)
+        self._beliefs.cells_changed(cells, agents.cell, agents.goal)
         self._share()
-        self._blocks.follow(self.known.row[: agents.cell.size], agents.cell, agents.goal)
         self.known.is_exact[:] = False

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from wend.kernel import NO_AGENT, NO_CELL, OUT_OF_BUDGET, OUT_OF_SPACE, jit, scramble
 from wend.kernel.arrays import allocate, grown
 from wend.maps.grid import Grid
-from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, GridTables
+from wend.maps.terrain import CARDINAL_COST, GridTables
 from wend.planners.base import Agents, Budget, State
 from wend.planners.windowed.plans import (
     TOO_FAR,
@@ -50,11 +50,10 @@ from wend.search.real_time import (
     NO_NODE,
     Learned,
     Surroundings,
+    believed,
     can_learn,
-    heuristic,
     knows_distance,
-    set_heuristic,
-    straight_heuristic,
+    learn_beside,
     write_prefix,
 )
 from wend.search.reservations import Reservations, may_move, other_at
@@ -146,16 +145,6 @@ def set_courses(setting):
 
 
 @jit
-def _believed(tables, learned, agent, here, there, goal):
-    """What an agent that stands `here` believes the path from `there` to its goal to cost."""
-    width = tables.width
-    x, y, goal_x, goal_y = there % width, there // width, goal % width, goal // width
-    if knows_distance(learned, agent, here):
-        return heuristic(tables, learned, agent, x, y, goal_x, goal_y)
-    return straight_heuristic(tables, learned, agent, x, y, goal_x, goal_y)
-
-
-@jit
 def learn_phase(setting):
     """Let rough agents without a path learn what the best cell beside them promises; answer 0, or OUT_OF_SPACE.
 
@@ -167,14 +156,7 @@ def learn_phase(setting):
             continue
         if not can_learn(learned, 1):
             return OUT_OF_SPACE
-        here, goal = agents.cell[agent], agents.goal[agent]
-        promised = TOO_FAR
-        for d in range(8):
-            if tables.moves[here] >> d & 1:
-                cost = CARDINAL_COST if d < 4 else DIAGONAL_COST
-                promised = min(promised, cost + _believed(tables, learned, agent, here, here + tables.offset[d], goal))
-        if _believed(tables, learned, agent, here, here, goal) < promised < TOO_FAR:
-            set_heuristic(learned, agent, here % tables.width, here // tables.width, promised)
+        learn_beside(tables, learned, agent, agents.cell[agent], agents.goal[agent])
     return 0
 
 
@@ -255,7 +237,7 @@ def _cost(scene, agent, here, there):
     """
     goal = scene.agents.goal[agent]
     if scene.courses.is_rough[agent]:
-        return _believed(scene.tables, scene.learned, agent, here, there, goal)
+        return believed(scene.tables, scene.learned, agent, here, there, goal)
     far = np.int64(0) if there == goal else known_distance(scene.reverse, scene.search_of[agent], there)
     return far if far >= 0 else max(known_distance(scene.reverse, scene.search_of[agent], here), 0) + CARDINAL_COST
 

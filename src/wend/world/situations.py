@@ -1,0 +1,41 @@
+"""Situations: how a run notices that its agents go round in circles, and will not get home however long it goes on.
+
+A situation is where all agents stand and head for, and which planner moves them. A run keeps those that it has seen
+since an agent last arrived. Agents that still find their way come to a new one sooner or later: the more there are, the
+longer it may take. Two agents that cannot pass each other see the same few again and again, even where chance decides.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+from wend.planners.base import State
+
+AS_LONG_AS = 4      # a run circles when no situation has been new for so many ticks per situation that there was
+
+
+class Situations:
+    """Those of one run."""
+
+    def __init__(self) -> None:
+        self._arrived_at = -1               # the tick in which an agent last arrived
+        self._seen: set[bytes] = set()      # digests of the situations since then,
+        self._movers: set[str] = set()      # ... and the planners that were at work
+        self._repeats = 0                   # ticks in a row that led to no new one, although there was budget to spare
+
+    def note(self, state: State, mover: str, arrived_at: int, *, had_spare: bool) -> None:
+        """A tick has led to a situation."""
+        if arrived_at != self._arrived_at:
+            self._arrived_at = arrived_at
+            self._seen.clear()
+            self._movers.clear()
+        known = len(self._seen)
+        self._movers.add(mover)
+        self._seen.add(hashlib.blake2b(
+            b"".join((mover.encode(), state.agents.cell.tobytes(), state.agents.goal.tobytes())), digest_size=16
+        ).digest())  # fmt: skip
+        self._repeats = self._repeats + had_spare if len(self._seen) == known else 0
+
+    def are_the_same(self, ticks: int, movers: tuple[str, ...]) -> bool:
+        """Whether none was new for so many ticks, and AS_LONG_AS there were situations, with all of these planners."""
+        return self._repeats >= max(ticks, AS_LONG_AS * len(self._seen)) and self._movers.issuperset(movers)
