@@ -3,7 +3,8 @@
 
 `capture` walks from an object through its attributes, and writes down what it finds as a tree of plain values. The
 arrays go into one block: those of a pool, or of any bundle that says so in `lengths_in_use`, only as far as they are
-used, and long ones packed (packing.py).
+used, and long ones packed (packing.py). Of arrays with marks, only what was written since the last capture is copied,
+if there is a keeper (keeping.py); the marks themselves are not captured.
 
 `recall` leads an object of the same making back to what was captured. It changes nothing yet: it answers with the steps
 that do, each of which can be made twice without harm. What is there already is written over, so that those who share an
@@ -20,16 +21,17 @@ import math
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wend.errors import SnapshotError
-from wend.kernel.arrays import first_axes, zeros
+from wend.kernel.arrays import fields_of, zeros
+from wend.kernel.keeping import Keeper, Kept, Marked
 from wend.kernel.packing import LINE, pack, packed_size, unpack
-from wend.kernel.pools import Pool, items_of, make_pool
+from wend.kernel.pools import CHUNK, Pool, carried, make_pool
 
 _LINE_BYTES = 8 * LINE
 _PADDING = [bytes(-size % 8) for size in range(8)]
@@ -62,26 +64,49 @@ class Captured(NamedTuple):
     """The state of an object."""
 
     tree: Any
-    arrays: list[Stored]
+    arrays: Sequence[Stored | Kept]
     block: Block
 
+    @property
+    def nbytes(self) -> int:
+        """How much memory the arrays take, what they share with other captures included."""
+        return self.block.nbytes + sum(stored.nbytes for stored in self.arrays if isinstance(stored, Kept))
 
-def capture(root: object) -> Captured:
-    """The state of an object, and of all that it holds."""
-    return _Capture().run(root)
+
+def capture(root: object, keeper: Keeper | None = None) -> Captured:
+    """The state of an object, and of all that it holds. With its keeper it shares arrays with captures before it."""
+    return _Capture(keeper).run(root)
 
 
-def recall(root: object, captured: Captured, trusted: tuple[str, ...]) -> list[Step]:
+def recall(
+    root: object, captured: Captured, trusted: tuple[str, ...], keeper: Keeper | None = None
+) -> list[Step]:
     """The steps that lead an object back to a state; `trusted` are the packages that its classes come from."""
     try:
-        return _Recall(captured, trusted).run(root)
+        return _Recall(captured, trusted, keeper or Keeper()).run(root)
     except (LookupError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
         raise SnapshotError(f"the snapshot is damaged ({type(error).__name__}: {error})") from error
+
+
+def in_one_block(captured: Captured) -> Captured:
+    """The same with all arrays in its block."""
+    found: list[_Found] = []
+    for stored in captured.arrays:
+        if isinstance(stored, Kept):
+            found.append(_found(stored.content(), stored.shape))
+        else:
+            rows = zeros((stored.rows, *stored.shape[1:]), _dtype_of(stored.dtype))
+            for step, given in _steps_into(rows, stored, captured.block):
+                step(*given)
+            found.append(_found(rows, stored.shape))
+    return Captured(captured.tree, *_store(found))
 
 
 def check(captured: Captured) -> None:
     """Raise a ValueError if an array does not lie in the block: kernels do not look where they read."""
     for stored in captured.arrays:
+        if isinstance(stored, Kept):
+            continue
         rows, row = stored.rows, _dtype_of(stored.dtype).itemsize * math.prod(stored.shape[1:])
         if not 0 <= rows <= stored.shape[0] or min(stored.shape) < 0 or min(stored.begin, stored.rest) < 0:
             raise ValueError(f"an array of the shape {stored.shape}")
@@ -125,10 +150,12 @@ _spare = _Spare()
 class _Capture:
     """One walk."""
 
-    def __init__(self) -> None:
+    def __init__(self, keeper: Keeper | None) -> None:
+        self._keeper = keeper
         self._number: dict[int, int] = {}       # of objects and bundles that were met, by id
         self._array_number: dict[int, int] = {}
         self._found: list[_Found] = []
+        self._marked: dict[int, Marked] = {}    # by number: arrays for the keeper, which are nothing in _found
 
     def run(self, root: object) -> Captured:
         try:
@@ -139,7 +166,12 @@ class _Capture:
                 f"{path} is a {unheld.kind.__name__}, which a snapshot cannot hold: keep state in numbers, texts, "
                 f"arrays, lists and dicts, or name the attribute in `uncaptured`"
             ) from None
-        return Captured(tree, *self._store())
+        stored, block = _store(self._found)
+        if self._keeper is None:
+            return Captured(tree, stored, block)
+        kept = self._keeper.keep(list(self._marked.values()))
+        shared = dict(zip(self._marked, kept, strict=True))
+        return Captured(tree, [shared.get(k, one) for k, one in enumerate(stored)], block)
 
     def _value(self, value: Any, lengths: Mapping[str, int] | None = None) -> Any:
         kind = type(value)
@@ -192,71 +224,81 @@ class _Capture:
         kind: Any = type(bundle)
         lengths = bundle.lengths_in_use() if hasattr(kind, "lengths_in_use") else lengths
         if kind is Pool:
-            size = bundle.items.size
-            items = items_of(bundle, size if lengths is None else lengths.get("items", size))
-            self._found.append(_Found(items, (size,), 0))
-            node: tuple[Any, ...] = (_POOL, len(self._number), len(self._found) - 1)
+            pool = carried(bundle)
+            in_use = None if lengths is None else lengths.get("items")
+            items = self._array(pool.items, in_use, (pool.written, CHUNK))
+            node: tuple[Any, ...] = (_POOL, len(self._number), items, self._array(pool.written, 0))
         else:
             values = []
-            for value, (axis, _) in zip(bundle, first_axes(kind), strict=True):
-                if lengths is not None and axis is not None and axis in lengths:
-                    values.append((_ARRAY, self._array(value, lengths[axis])))
-                else:
+            for value, field in zip(bundle, fields_of(kind), strict=True):
+                if field.axis is None:
                     values.append(self._value(value, lengths))
+                else:
+                    in_use = 0 if field.is_marks else lengths.get(field.axis) if lengths is not None else None
+                    marks = None if field.marks < 0 else (bundle[field.marks], field.rows_per_mark)
+                    values.append((_ARRAY, self._array(value, in_use, marks)))
             node = (_BUNDLE, len(self._number), _name_of(kind), tuple(values))
         self._number[id(bundle)] = len(self._number)
         return node
 
-    def _array(self, array: NDArray[Any], in_use: int | None = None) -> int:
+    def _array(
+        self, array: NDArray[Any], in_use: int | None = None, marks: tuple[NDArray[np.bool_], int] | None = None
+    ) -> int:
         number = self._array_number.get(id(array))
         if number is None:
             if array.ndim == 0:
                 raise _Unheld(array)
             number = self._array_number[id(array)] = len(self._found)
-            rows = array if in_use is None else array[:in_use]
-            rows = rows if rows.flags.c_contiguous else rows.copy()
-            size = rows.nbytes
-            self._found.append(_Found(rows, array.shape, size - size % _LINE_BYTES if size >= _PACKED_FROM else 0))
+            if marks is not None and self._keeper is not None and array.size > 0:
+                self._marked[number] = Marked(array, *marks, len(array) if in_use is None else in_use)
+                in_use = 0
+            self._found.append(_found(array if in_use is None else array[:in_use], array.shape))
         return number
 
-    def _store(self) -> tuple[list[Stored], Block]:
-        """Put all arrays into one block: what is packed, then short arrays, then long ones."""
-        found = self._found
-        packed, at = _workspace(sum(packed_size(one.packed_bytes // 8) for one in found if one.packed_bytes)), 0
-        lines: list[tuple[int, int, int]] = []      # by array: as in Stored
-        rests: list[NDArray[Any]] = []
-        for rows, _, packed_bytes in found:
-            if packed_bytes:
-                flat = rows.reshape(-1).view(np.uint8)
-                words = flat[:packed_bytes].view(np.uint64)
-                end = int(pack(words, words[-1], packed, at))
-                lines.append((at, end - at, int(words[-1].view(np.int64))))
-                rests.append(flat[packed_bytes:])
-                at = end
-            else:
-                lines.append((at, 0, 0))
-                rests.append(rows)
-        small: list[Any] = []
-        begins, large, size = [0] * len(found), [], 8 * at
-        for k, rest in enumerate(rests):
-            if rest.nbytes >= _PACKED_FROM:
-                large.append(k)
-            elif rest.nbytes:
-                begins[k] = size
-                small += (rest, _PADDING[rest.nbytes % 8])
-                size += -(-rest.nbytes // 8) * 8
-        block = np.empty(size // 8 + sum(-(-rests[k].nbytes // 8) for k in large), np.uint64)
-        block[:at] = packed[:at]
-        block[at : size // 8] = np.frombuffer(b"".join(small), np.uint64)
-        for k in large:
-            begins[k], rest = size, rests[k]
+
+def _found(rows: NDArray[Any], shape: tuple[int, ...]) -> _Found:
+    rows = rows if rows.flags.c_contiguous else rows.copy()
+    size = rows.nbytes
+    return _Found(rows, shape, size - size % _LINE_BYTES if size >= _PACKED_FROM else 0)
+
+
+def _store(found: list[_Found]) -> tuple[list[Stored], Block]:
+    """Put all arrays into one block: what is packed, then short arrays, then long ones."""
+    packed, at = _workspace(sum(packed_size(one.packed_bytes // 8) for one in found if one.packed_bytes)), 0
+    lines: list[tuple[int, int, int]] = []      # by array: as in Stored
+    rests: list[NDArray[Any]] = []
+    for rows, _, packed_bytes in found:
+        if packed_bytes:
+            flat = rows.reshape(-1).view(np.uint8)
+            words = flat[:packed_bytes].view(np.uint64)
+            end = int(pack(words, words[-1], packed, at))
+            lines.append((at, end - at, int(words[-1].view(np.int64))))
+            rests.append(flat[packed_bytes:])
+            at = end
+        else:
+            lines.append((at, 0, 0))
+            rests.append(rows)
+    small: list[Any] = []
+    begins, large, size = [0] * len(found), [], 8 * at
+    for k, rest in enumerate(rests):
+        if rest.nbytes >= _PACKED_FROM:
+            large.append(k)
+        elif rest.nbytes:
+            begins[k] = size
+            small += (rest, _PADDING[rest.nbytes % 8])
             size += -(-rest.nbytes // 8) * 8
-            block[size // 8 - 1] = 0
-            np.copyto(np.ndarray(rest.shape, rest.dtype, block, begins[k]), rest)
-        return [
-            Stored(_code_of(one.rows.dtype), one.shape, len(one.rows), *where, begin)
-            for one, where, begin in zip(found, lines, begins, strict=True)
-        ], block
+    block = np.empty(size // 8 + sum(-(-rests[k].nbytes // 8) for k in large), np.uint64)
+    block[:at] = packed[:at]
+    block[at : size // 8] = np.frombuffer(b"".join(small), np.uint64)
+    for k in large:
+        begins[k], rest = size, rests[k]
+        size += -(-rest.nbytes // 8) * 8
+        block[size // 8 - 1] = 0
+        np.copyto(np.ndarray(rest.shape, rest.dtype, block, begins[k]), rest)
+    return [
+        Stored(_code_of(one.rows.dtype), one.shape, len(one.rows), *where, begin)
+        for one, where, begin in zip(found, lines, begins, strict=True)
+    ], block
 
 
 def _workspace(words: int) -> Block:
@@ -272,18 +314,20 @@ def _workspace(words: int) -> Block:
 class _Recall:
     """One way back."""
 
-    def __init__(self, captured: Captured, trusted: tuple[str, ...]) -> None:
+    def __init__(self, captured: Captured, trusted: tuple[str, ...], keeper: Keeper) -> None:
         self._captured = captured
+        self._keeper = keeper
         self._trusted = trusted
         self._steps: list[Step] = []
         self._things: dict[int, Any] = {}           # objects and bundles, by number
         self._arrays: dict[int, NDArray[Any]] = {}
         self._taken: set[int] = set()               # ids of the arrays that are written over
+        self._written: dict[int, bool] = {}         # by number of marks: whether the keeper does not know their arrays
 
     def run(self, root: object) -> list[Step]:
         if self._value(self._captured.tree, root) is not root:
             raise SnapshotError(f"the snapshot is not that of a {type(root).__name__}")
-        return self._steps
+        return self._steps + [(_fill, (self._arrays[number], value)) for number, value in self._written.items()]
 
     def _value(self, node: Any, there: Any, lengths: Mapping[str, int] | None = None) -> Any:
         """What a node stands for; `there` is what stands in its place now."""
@@ -352,30 +396,47 @@ class _Recall:
             lengths = there.lengths_in_use()
         before = [None] * len(nodes) if there is None else there
         values = []
-        for field, one, (axis, fill) in zip(nodes, before, first_axes(kind), strict=True):
-            if axis is None:
-                values.append(self._value(field, one, lengths))
-            else:
-                values.append(self._array(field[1], one, in_use=lengths.get(axis) if lengths else None, fill=fill))
+        for one, there_now, field in zip(nodes, before, fields_of(kind), strict=True):
+            if field.axis is None:
+                values.append(self._value(one, there_now, lengths))
+                continue
+            marks = None
+            if field.marks >= 0:
+                marks = self._marks(nodes[field.marks][1], before[field.marks], field.rows_per_mark)
+            in_use = 0 if field.is_marks else lengths.get(field.axis) if lengths else None
+            values.append(self._array(one[1], there_now, in_use=in_use, fill=field.fill, marks=marks))
         is_same = there is not None and all(a is b for a, b in zip(values, there, strict=True))
         bundle = self._things[number] = there if is_same else tuple.__new__(kind, values)
         return bundle
 
     def _pool(self, node: Any, there: Any, lengths: Mapping[str, int] | None) -> Pool:
         """A pool of which all items are in one array."""
-        _, number, array = node
-        before = there if isinstance(there, Pool) else None
-        in_use = lengths.get("items") if lengths else None
-        items = self._array(array, None if before is None else before.items, in_use=in_use)
-        pool = before if before is not None and before.older.size == 0 else make_pool(0)
-        pool = self._things[number] = pool if items is pool.items else pool._replace(items=items)
+        _, number, array, written = node
+        before = carried(there) if isinstance(there, Pool) else make_pool(0)
+        marks = self._marks(written, before.written, CHUNK)
+        items = self._array(array, before.items, in_use=lengths.get("items") if lengths else None, marks=marks)
+        is_same = items is before.items and self._arrays[written] is before.written
+        pool = self._things[number] = before if is_same else before._replace(items=items, written=self._arrays[written])
         return pool
 
-    def _array(self, number: int, there: Any, *, in_use: int | None = None, fill: int = 0) -> NDArray[Any]:
-        """An array, written over the one that is there if that has the same shape; so many rows of it are in use."""
+    def _marks(self, number: int, there: Any, rows_per_mark: int) -> tuple[int, int]:
+        """Make sure that there are marks of this number; for `_array`."""
+        self._array(number, there, in_use=0, fill=True)
+        return number, rows_per_mark
+
+    def _array(
+        self, number: int, there: Any, *, in_use: int | None = None, fill: int = 0, marks: tuple[int, int] | None = None
+    ) -> NDArray[Any]:
+        """An array, written over the one that is there if that has the same shape; so many rows of it are in use.
+
+        `marks` are the number of its marks and the rows that each of them stands for.
+        """
+        stored = self._captured.arrays[number]
+        if marks is not None:
+            is_ours = isinstance(stored, Kept) and stored.shelf.owner is self._keeper
+            self._written[marks[0]] = self._written.get(marks[0], False) or not is_ours
         if number in self._arrays:
             return self._arrays[number]
-        stored = self._captured.arrays[number]
         dtype, shape = _dtype_of(stored.dtype), tuple(stored.shape)
         is_fit = isinstance(there, np.ndarray) and there.shape == shape and there.dtype == dtype
         target: NDArray[Any]
@@ -387,18 +448,16 @@ class _Recall:
             last = len(target) if fill else 0
         self._arrays[number] = target
         self._taken.add(id(target))
-        part = target if stored.rows == shape[0] else target[: stored.rows]
         if stored.rows < last:
             self._steps.append((_fill, (target[stored.rows : last], fill)))
-        if stored.words:
-            size = part.nbytes - part.nbytes % _LINE_BYTES
-            flat = part.reshape(-1).view(np.uint8)
-            empty = np.int64(stored.empty).view(np.uint64)
-            self._steps.append((unpack, (self._captured.block, stored.begin, empty, flat[:size].view(np.uint64))))
-            part = flat[size:]
-        if part.nbytes:
-            source = np.ndarray(part.shape, part.dtype, self._captured.block, stored.rest)
-            self._steps.append((np.copyto, (part, source)))
+        if not isinstance(stored, Kept):
+            part = target if stored.rows == shape[0] else target[: stored.rows]
+            self._steps += _steps_into(part, stored, self._captured.block)
+        elif marks is not None:
+            written = self._arrays[marks[0]]
+            self._steps.append((self._keeper.bring_back, (target, written, marks[1], stored)))
+        else:
+            raise ValueError(f"array {number} has no marks")
         return target
 
     def _class_of(self, name: str) -> type[Any]:
@@ -410,6 +469,20 @@ class _Recall:
         if not isinstance(kind, type):
             raise TypeError(f"{name} is no class")
         return kind
+
+
+def _steps_into(rows: NDArray[Any], stored: Stored, block: Block) -> list[Step]:
+    """The steps that write a stored array over rows, which are as many as it has."""
+    steps: list[Step] = []
+    if stored.words:
+        size = rows.nbytes - rows.nbytes % _LINE_BYTES
+        flat = rows.reshape(-1).view(np.uint8)
+        empty = np.int64(stored.empty).view(np.uint64)
+        steps.append((unpack, (block, stored.begin, empty, flat[:size].view(np.uint64))))
+        rows = flat[size:]
+    if rows.nbytes:
+        steps.append((np.copyto, (rows, np.ndarray(rows.shape, rows.dtype, block, stored.rest))))
+    return steps
 
 
 def _fill(rows: NDArray[Any], value: int) -> None:

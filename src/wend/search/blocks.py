@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from wend.errors import ParameterError
 from wend.kernel import NO_CELL, jit
-from wend.kernel.arrays import ahead, allocate, grown, int32, record
+from wend.kernel.arrays import ahead, allocate, grown, int32, marks, record
 from wend.maps.grid import Grid
 from wend.search.open_list import clear, drop_first, first, is_empty, make_open_list, push
 
@@ -81,8 +81,9 @@ class DistanceRows(NamedTuple):
     <= 0 is -d for a group that was not reached yet and is at least d away.
     """
 
-    far: Annotated[np.ndarray, int32("rows", "columns")]    # the distance from each group, by name
-    goal: Annotated[np.ndarray, int32("rows")]              # to this group
+    far: Annotated[np.ndarray, int32("rows", "columns", marked_by="written")]   # the distance from each group, by name
+    goal: Annotated[np.ndarray, int32("rows")]                                  # to this group
+    written: Annotated[np.ndarray, marks("rows")]                               # rows of `far`
 
 
 @jit
@@ -219,6 +220,7 @@ def reach(tables, blocks, rows, open_list, row, group, max_expansions):
     """
     far, middle, names = rows.far[row], blocks.middle, blocks.counts[0].names
     minor = tables.minor >> UNIT_SHIFT
+    rows.written[row] = True
     if far[rows.goal[row]] <= 0:
         far[rows.goal[row]] = 1
     bound = _FAR
@@ -369,6 +371,7 @@ class BlockDistances:
     def _clear(self, rows: int | NDArray[np.int32]) -> None:
         """Begin the searches of some rows anew. Columns that no group has had yet are not touched."""
         self.rows.far[rows, : self.blocks.counts[0].names] = _UNREACHED
+        self.rows.written[rows] = True
 
     def _are_rows_of(self, rows: NDArray[np.int32], goals: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Whether each row is the one for the goal cell beside it."""
