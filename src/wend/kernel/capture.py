@@ -3,7 +3,7 @@
 
 `capture` walks from an object through its attributes, and writes down what it finds as a tree of plain values. The
 arrays go into one block: those of a pool, or of any bundle that says so in `lengths_in_use`, only as far as they are
-used, and long ones packed (packing.py). Of arrays with marks, only what was written since the last capture is copied,
+used, and long ones packed (storing.py). Of arrays with marks, only what was written since the last capture is copied,
 if there is a keeper (keeping.py); the marks themselves are not captured.
 
 `recall` leads an object of the same making back to what was captured. It changes nothing yet: it answers with the steps
@@ -17,11 +17,9 @@ that the caller trusts. Functions, and the attributes that a class names in `unc
 from __future__ import annotations
 
 import functools
-import math
 import sys
-import threading
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,12 +28,8 @@ from numpy.typing import NDArray
 from wend.errors import SnapshotError
 from wend.kernel.arrays import fields_of, zeros
 from wend.kernel.keeping import Keeper, Kept, Marked
-from wend.kernel.packing import LINE, pack, packed_size, unpack
 from wend.kernel.pools import CHUNK, Pool, carried, make_pool
-
-_LINE_BYTES = 8 * LINE
-_PADDING = [bytes(-size % 8) for size in range(8)]
-_PACKED_FROM = 4096     # bytes; below that, to look for empty lines takes longer than to copy them
+from wend.kernel.storing import Block, Layout, Source, Step, Stored, check_stored, code_of, dtype_of, layout_of, store
 
 # The first item of what stands in the tree for a value that is not plain.
 _ARRAY, _POOL, _BUNDLE, _OBJECT, _AGAIN, _FLOAT, _BYTES, _DICT, _FEW = "a", "p", "t", "o", "r", "x", "b", "d", "m"
@@ -43,22 +37,6 @@ _SERIES: dict[str, type[Any]] = {"l": list, "u": tuple, "s": set, "f": frozenset
 _PLAIN_SERIES = {tag.upper(): kind for tag, kind in _SERIES.items()}       # of plain values alone
 _TAG_OF = {kind: tag for tag, kind in _SERIES.items()}
 _PLAIN = frozenset((type(None), bool, int, str))
-
-Block = NDArray[np.uint64]
-Step = tuple[Callable[..., Any], tuple[Any, ...]]
-
-
-class Stored(NamedTuple):
-    """Where an array lies in the block."""
-
-    dtype: str
-    shape: tuple[int, ...]
-    rows: int               # so many of its first rows were in use
-    begin: int              # word of the block where the packed lines begin
-    words: int              # that they take
-    empty: int              # the word, as an int64, that the lines that were left out consist of
-    rest: int               # byte of the block where what is not packed begins
-
 
 class Captured(NamedTuple):
     """The state of an object."""
@@ -90,35 +68,25 @@ def recall(
 
 def in_one_block(captured: Captured) -> Captured:
     """The same with all arrays in its block."""
-    found: list[_Found] = []
+    source = Source(captured.block)
+    layouts: list[Layout] = []
     for stored in captured.arrays:
         if isinstance(stored, Kept):
-            found.append(_found(stored.content(), stored.shape))
+            layouts.append(layout_of(stored.content(), stored.rows)._replace(shape=stored.shape))
         else:
-            rows = zeros((stored.rows, *stored.shape[1:]), _dtype_of(stored.dtype))
-            for step, given in _steps_into(rows, stored, captured.block):
+            rows = zeros((stored.rows, *stored.shape[1:]), dtype_of(stored.dtype))
+            layout = layout_of(rows, stored.rows)
+            for step, given in source.steps_into(layout, stored):
                 step(*given)
-            found.append(_found(rows, stored.shape))
-    return Captured(captured.tree, *_store(found))
+            layouts.append(layout._replace(shape=stored.shape))
+    return Captured(captured.tree, *store(layouts))
 
 
 def check(captured: Captured) -> None:
     """Raise a ValueError if an array does not lie in the block: kernels do not look where they read."""
     for stored in captured.arrays:
-        if isinstance(stored, Kept):
-            continue
-        rows, row = stored.rows, _dtype_of(stored.dtype).itemsize * math.prod(stored.shape[1:])
-        if not 0 <= rows <= stored.shape[0] or min(stored.shape) < 0 or min(stored.begin, stored.rest) < 0:
-            raise ValueError(f"an array of the shape {stored.shape}")
-        size = rows * row
-        if stored.words:
-            bits = -(-(size // _LINE_BYTES) // 64)
-            kept = int.from_bytes(captured.block[stored.begin : stored.begin + bits].tobytes()).bit_count()
-            if bits + LINE * kept != stored.words:
-                raise ValueError(f"an array of {kept} lines")
-            size %= _LINE_BYTES
-        if max(8 * (stored.begin + stored.words), stored.rest + size) > captured.block.nbytes:
-            raise ValueError("an array that does not end")
+        if isinstance(stored, Stored):
+            check_stored(stored, captured.block)
 
 
 # --- there ----------------------------------------------------------------------------------------------------------
@@ -132,21 +100,6 @@ class _Unheld(Exception):
         self.path: list[str] = []
 
 
-class _Found(NamedTuple):
-    """An array that is to be stored."""
-
-    rows: NDArray[Any]          # those of its rows that are in use
-    shape: tuple[int, ...]      # of the whole array
-    packed_bytes: int
-
-
-class _Spare(threading.local):
-    words: Block = np.empty(0, np.uint64)
-
-
-_spare = _Spare()
-
-
 class _Capture:
     """One walk."""
 
@@ -154,8 +107,9 @@ class _Capture:
         self._keeper = keeper
         self._number: dict[int, int] = {}       # of objects and bundles that were met, by id
         self._array_number: dict[int, int] = {}
-        self._found: list[_Found] = []
-        self._marked: dict[int, Marked] = {}    # by number: arrays for the keeper, which are nothing in _found
+        self._found: list[Layout] = []
+        self._marked: dict[int, Marked] = {}    # by number: arrays for the keeper, of which _found has no rows
+        self._layouts = {} if keeper is None else keeper.layouts
 
     def run(self, root: object) -> Captured:
         try:
@@ -166,9 +120,10 @@ class _Capture:
                 f"{path} is a {unheld.kind.__name__}, which a snapshot cannot hold: keep state in numbers, texts, "
                 f"arrays, lists and dicts, or name the attribute in `uncaptured`"
             ) from None
-        stored, block = _store(self._found)
+        stored, block = store(self._found)
         if self._keeper is None:
             return Captured(tree, stored, block)
+        self._keeper.layouts = {id(one.array): one for one in self._found if one.rows == one.shape[0]}
         kept = self._keeper.keep(list(self._marked.values()))
         shared = dict(zip(self._marked, kept, strict=True))
         return Captured(tree, [shared.get(k, one) for k, one in enumerate(stored)], block)
@@ -252,60 +207,12 @@ class _Capture:
             if marks is not None and self._keeper is not None and array.size > 0:
                 self._marked[number] = Marked(array, *marks, len(array) if in_use is None else in_use)
                 in_use = 0
-            self._found.append(_found(array if in_use is None else array[:in_use], array.shape))
+            layout = self._layouts.get(id(array))
+            if layout is None or layout.array is not array or (in_use is not None and in_use != layout.rows):
+                rows = array if array.flags.c_contiguous else array.copy()
+                layout = layout_of(rows, len(array) if in_use is None else in_use)
+            self._found.append(layout)
         return number
-
-
-def _found(rows: NDArray[Any], shape: tuple[int, ...]) -> _Found:
-    rows = rows if rows.flags.c_contiguous else rows.copy()
-    size = rows.nbytes
-    return _Found(rows, shape, size - size % _LINE_BYTES if size >= _PACKED_FROM else 0)
-
-
-def _store(found: list[_Found]) -> tuple[list[Stored], Block]:
-    """Put all arrays into one block: what is packed, then short arrays, then long ones."""
-    packed, at = _workspace(sum(packed_size(one.packed_bytes // 8) for one in found if one.packed_bytes)), 0
-    lines: list[tuple[int, int, int]] = []      # by array: as in Stored
-    rests: list[NDArray[Any]] = []
-    for rows, _, packed_bytes in found:
-        if packed_bytes:
-            flat = rows.reshape(-1).view(np.uint8)
-            words = flat[:packed_bytes].view(np.uint64)
-            end = int(pack(words, words[-1], packed, at))
-            lines.append((at, end - at, int(words[-1].view(np.int64))))
-            rests.append(flat[packed_bytes:])
-            at = end
-        else:
-            lines.append((at, 0, 0))
-            rests.append(rows)
-    small: list[Any] = []
-    begins, large, size = [0] * len(found), [], 8 * at
-    for k, rest in enumerate(rests):
-        if rest.nbytes >= _PACKED_FROM:
-            large.append(k)
-        elif rest.nbytes:
-            begins[k] = size
-            small += (rest, _PADDING[rest.nbytes % 8])
-            size += -(-rest.nbytes // 8) * 8
-    block = np.empty(size // 8 + sum(-(-rests[k].nbytes // 8) for k in large), np.uint64)
-    block[:at] = packed[:at]
-    block[at : size // 8] = np.frombuffer(b"".join(small), np.uint64)
-    for k in large:
-        begins[k], rest = size, rests[k]
-        size += -(-rest.nbytes // 8) * 8
-        block[size // 8 - 1] = 0
-        np.copyto(np.ndarray(rest.shape, rest.dtype, block, begins[k]), rest)
-    return [
-        Stored(_code_of(one.rows.dtype), one.shape, len(one.rows), *where, begin)
-        for one, where, begin in zip(found, lines, begins, strict=True)
-    ], block
-
-
-def _workspace(words: int) -> Block:
-    """Space to pack so many words: each thread has its own, which is used again and again."""
-    if words > _spare.words.size:
-        _spare.words = np.empty(words, np.uint64)
-    return _spare.words
 
 
 # --- and back -------------------------------------------------------------------------------------------------------
@@ -316,6 +223,8 @@ class _Recall:
 
     def __init__(self, captured: Captured, trusted: tuple[str, ...], keeper: Keeper) -> None:
         self._captured = captured
+        self._captured = captured
+        self._source = Source(captured.block)
         self._keeper = keeper
         self._trusted = trusted
         self._steps: list[Step] = []
@@ -437,28 +346,34 @@ class _Recall:
             self._written[marks[0]] = self._written.get(marks[0], False) or not is_ours
         if number in self._arrays:
             return self._arrays[number]
-        dtype, shape = _dtype_of(stored.dtype), tuple(stored.shape)
-        is_fit = isinstance(there, np.ndarray) and there.shape == shape and there.dtype == dtype
-        target: NDArray[Any]
-        if is_fit and there.flags.c_contiguous and there.flags.writeable and id(there) not in self._taken:
-            target = there
-            last = len(there) if in_use is None else in_use
-        else:
-            target = zeros(shape, dtype)
-            last = len(target) if fill else 0
+        target, layout = self._target(stored, there)
+        unused = len(target) if fill else 0                 # of a new array
+        last = unused if target is not there else len(target) if in_use is None else in_use
         self._arrays[number] = target
         self._taken.add(id(target))
         if stored.rows < last:
             self._steps.append((_fill, (target[stored.rows : last], fill)))
         if not isinstance(stored, Kept):
-            part = target if stored.rows == shape[0] else target[: stored.rows]
-            self._steps += _steps_into(part, stored, self._captured.block)
+            if layout is None or layout.rows != stored.rows:
+                layout = layout_of(target, stored.rows)
+            self._steps += self._source.steps_into(layout, stored)
         elif marks is not None:
             written = self._arrays[marks[0]]
             self._steps.append((self._keeper.bring_back, (target, written, marks[1], stored)))
         else:
             raise ValueError(f"array {number} has no marks")
         return target
+
+    def _target(self, stored: Stored | Kept, there: Any) -> tuple[NDArray[Any], Layout | None]:
+        """The array to write over: the one that is there, if it is like the one to come; and its layout if known."""
+        if isinstance(there, np.ndarray) and id(there) not in self._taken and there.flags.writeable:
+            layout = self._keeper.layouts.get(id(there))
+            if layout is not None and layout.array is there:
+                if layout.shape == stored.shape and layout.dtype == stored.dtype:
+                    return there, layout
+            elif there.shape == stored.shape and there.flags.c_contiguous and code_of(there.dtype) == stored.dtype:
+                return there, None
+        return zeros(stored.shape, dtype_of(stored.dtype)), None
 
     def _class_of(self, name: str) -> type[Any]:
         """A class by its name. It is loaded already, or it is none of ours."""
@@ -469,20 +384,6 @@ class _Recall:
         if not isinstance(kind, type):
             raise TypeError(f"{name} is no class")
         return kind
-
-
-def _steps_into(rows: NDArray[Any], stored: Stored, block: Block) -> list[Step]:
-    """The steps that write a stored array over rows, which are as many as it has."""
-    steps: list[Step] = []
-    if stored.words:
-        size = rows.nbytes - rows.nbytes % _LINE_BYTES
-        flat = rows.reshape(-1).view(np.uint8)
-        empty = np.int64(stored.empty).view(np.uint64)
-        steps.append((unpack, (block, stored.begin, empty, flat[:size].view(np.uint64))))
-        rows = flat[size:]
-    if rows.nbytes:
-        steps.append((np.copyto, (rows, np.ndarray(rows.shape, rows.dtype, block, stored.rest))))
-    return steps
 
 
 def _fill(rows: NDArray[Any], value: int) -> None:
@@ -498,25 +399,3 @@ def _name_of(kind: Any) -> str:
 def _left_out(kind: Any) -> frozenset[str]:
     """The attributes that a class and its bases name in `uncaptured`."""
     return frozenset(name for base in kind.__mro__ for name in vars(base).get("uncaptured", ()))
-
-
-@functools.cache
-def _code_of(dtype: np.dtype[Any]) -> str:
-    """The name of a kind of number, or of a record of int64."""
-    if dtype.names is not None:
-        return " ".join(("record", *dtype.names))
-    if dtype.kind not in "biuf":
-        raise SnapshotError(f"an array of {dtype} is none that a snapshot can hold")
-    return dtype.str
-
-
-@functools.cache
-def _dtype_of(code: str) -> np.dtype[Any]:
-    """What `_code_of` named."""
-    name, *fields = code.split(" ")
-    if name == "record":
-        return np.dtype((np.record, [(field, np.int64) for field in fields]))
-    dtype: np.dtype[Any] = np.dtype(name)
-    if dtype.kind not in "biuf":
-        raise ValueError(f"{code!r} names no kind of number")
-    return dtype

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wend.kernel.compiling import jit
+from wend.kernel.storing import Layout, code_of, dtype_of
 
 _TIMES = 4              # as many pieces as the array has: space on a new shelf. What is never used takes no memory
 _WORD = 4               # bytes
@@ -28,8 +29,19 @@ _NOWHERE: Places = np.empty(0, np.int32)
 
 
 @jit
-def _keep(words, written, before, places, pieces, users, free, height):
-    """Put pieces that are marked onto the shelf, and share the others.
+def _let_go(places, users, free, height):
+    """A list of places is gone; return the height of the stack of free ones then. Mutates: users, free."""
+    for place in places:
+        users[place] -= 1
+        if users[place] == 0:
+            free[height] = place
+            height += 1
+    return height
+
+
+@jit
+def _keep(words, written, before, gone, places, pieces, users, free, height):
+    """Put pieces that are marked onto the shelf, share the others, and let go of a list that is gone.
 
     `words` has a row for each piece, `before` the places of the first pieces then, as far as they are known; `free` is
     a stack of places. Returns its height then. Mutates: places, pieces, users, free.
@@ -43,9 +55,17 @@ def _keep(words, written, before, places, pieces, users, free, height):
             users[place] = 1
         else:
             place = before[k]
+            if k < gone.size and gone[k] == place:      # one user for another: most are, in a game that goes on
+                places[k] = place
+                continue
             users[place] += 1
         places[k] = place
-    return height
+        if k < gone.size:
+            users[gone[k]] -= 1
+            if users[gone[k]] == 0:
+                free[height] = gone[k]
+                height += 1
+    return _let_go(gone[places.size :], users, free, height)
 
 
 @jit
@@ -55,17 +75,6 @@ def _bring_back(words, written, now, then, pieces):
         if k >= now.size or written[k] or now[k] != then[k]:
             for j in range(words.shape[1]):
                 words[k, j] = pieces[then[k], j]
-
-
-@jit
-def _let_go(places, users, free, height):
-    """A list of places is gone; return the height of the stack of free ones then. Mutates: users, free."""
-    for place in places:
-        users[place] -= 1
-        if users[place] == 0:
-            free[height] = place
-            height += 1
-    return height
 
 
 class Shelf:
@@ -82,6 +91,7 @@ class Shelf:
 
     def put(self, words: NDArray[np.uint32], written: NDArray[np.bool_], before: Places) -> Places:
         """A list of places of all pieces; those that are not marked stay where they were."""
+        gone = self.gone.popleft() if self.gone else _NOWHERE
         while self.gone:
             self._height = int(_let_go(self.gone.popleft(), self._users, self._free, self._height))
         shared = min(len(words), before.size)
@@ -89,7 +99,8 @@ class Shelf:
         if needed > self._height:
             self._grow(max(2 * len(self.pieces), len(self.pieces) + needed))
         places = np.empty(len(words), np.int32)
-        self._height = int(_keep(words, written, before, places, self.pieces, self._users, self._free, self._height))
+        stack = self._free, self._height
+        self._height = int(_keep(words, written, before, gone, places, self.pieces, self._users, *stack))
         return places
 
     def _grow(self, size: int) -> None:
@@ -121,7 +132,7 @@ class Kept:
 
     def content(self) -> NDArray[Any]:
         """The rows that were in use."""
-        whole = self.shelf.pieces[self.places].view(self.dtype)
+        whole = self.shelf.pieces[self.places].view(dtype_of(self.dtype))
         return whole.reshape(-1, *self.shape[1:])[: self.rows]
 
 
@@ -137,7 +148,8 @@ class Keeper:
     """What is known of the marked arrays of one world since its last snapshot, taken or restored."""
 
     def __init__(self) -> None:
-        self._known: dict[int, _Known] = {}     # by the array's id
+        self.layouts: dict[int, Layout] = {}    # by the array's id: of arrays without marks, at the last snapshot taken
+        self._known: dict[int, _Known] = {}     # by the array's id: of those with marks
 
     def keep(self, found: list[Marked]) -> list[Kept]:
         """What a snapshot holds of these arrays. Clears their marks, and forgets other arrays."""
@@ -153,7 +165,7 @@ class Keeper:
         words = _words_of(array, one.rows_per_mark)[:count]
         shelf = Shelf(self, count, words.shape[1]) if before is None else before.shelf
         places = shelf.put(words, one.written, _NOWHERE if before is None else before.places)
-        return Kept(shelf, places, array.dtype.str, array.shape, one.rows)
+        return Kept(shelf, places, code_of(array.dtype), array.shape, one.rows)
 
     def bring_back(self, array: NDArray[Any], written: NDArray[np.bool_], rows_per_mark: int, kept: Kept) -> None:
         """Write what a snapshot holds over an array of the same shape. The caller clears its marks. Mutates: array."""

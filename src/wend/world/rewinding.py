@@ -6,8 +6,9 @@ import copy
 from typing import Any, Self
 
 from wend import arguments
-from wend.kernel.capture import Step, capture, recall
+from wend.kernel.capture import capture, recall
 from wend.kernel.keeping import Keeper
+from wend.kernel.storing import Step
 from wend.planners.base import Agents, Planner
 from wend.world.outlook import Outlook
 from wend.world.recorder import Record

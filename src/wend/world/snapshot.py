@@ -27,7 +27,8 @@ import numpy as np
 from wend import __version__, arguments, plugins
 from wend.errors import FormatError, ParameterError, SnapshotError, VersionError
 from wend.files import parse_json
-from wend.kernel.capture import Captured, Stored, check, in_one_block
+from wend.kernel.capture import Captured, check, in_one_block
+from wend.kernel.storing import Stored
 from wend.planners import registry
 from wend.planners.base import Planner
 from wend.world.recorder import Record
@@ -118,7 +119,7 @@ class Snapshot:
         header = parse_json(whole[_HEAD.size : begin], _SOURCE)
         try:
             block = np.frombuffer(bytearray(whole[begin + -begin % 8 : -_DIGEST_BYTES]), np.uint64)
-            arrays = [Stored(*stored) for stored in header["arrays"]]
+            arrays = [Stored(dtype, tuple(shape), *where) for dtype, shape, *where in header["arrays"]]
             captured = Captured(header["tree"], arrays, block)
             check(captured)
             return cls(dict(header["about"]), int(header["tick"]), str(header["hash"]), captured, None)

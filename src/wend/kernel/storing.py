@@ -1,0 +1,163 @@
+# mypy: disallow-untyped-calls=False
+"""Storing: many arrays in one block of bytes, and back.
+
+Of an array of some length whole lines are packed (packing.py), and what is left over is copied; short ones are copied
+as they are. How an array lies in memory is found out once (`Layout`): to do so takes longer than to copy it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import math
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wend.errors import SnapshotError
+from wend.kernel.packing import LINE, pack, packed_size, unpack
+
+_LINE_BYTES = 8 * LINE
+_PADDING = [bytes(-size % 8) for size in range(8)]
+_PACKED_FROM = 4096     # bytes; below that, to look for empty lines takes longer than to copy them
+
+Block = NDArray[np.uint64]
+Step = tuple[Callable[..., Any], tuple[Any, ...]]
+
+
+class Stored(NamedTuple):
+    """Where an array lies in the block."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    rows: int               # so many of its first rows were in use
+    begin: int              # word of the block where the packed lines begin
+    words: int              # that they take
+    empty: int              # the word that the lines that were left out consist of
+    rest: int               # byte of the block where what is not packed begins
+
+
+class Layout(NamedTuple):
+    """How the first rows of an array lie in memory, one behind the other."""
+
+    array: NDArray[Any]         # the whole of it
+    rows: int
+    shape: tuple[int, ...]      # of the whole
+    dtype: str
+    words: Block | None         # what is packed of these rows
+    rest: NDArray[np.uint8]     # what is not
+    address: int                # of that
+
+
+def layout_of(array: NDArray[Any], rows: int) -> Layout:
+    """The layout of an array whose rows lie one behind the other."""
+    dtype, words = code_of(array.dtype), None
+    flat = array[:rows].reshape(-1).view(np.uint8)
+    if flat.size >= _PACKED_FROM:
+        packed = flat.size - flat.size % _LINE_BYTES
+        words, flat = flat[:packed].view(np.uint64), flat[packed:]
+    return Layout(array, rows, array.shape, dtype, words, flat, flat.ctypes.data)
+
+
+class _Spare(threading.local):
+    words: Block = np.empty(0, np.uint64)
+
+
+_spare = _Spare()
+
+
+def _workspace(words: int) -> Block:
+    """Space to pack so many words: each thread has its own, which is used again and again."""
+    if words > _spare.words.size:
+        _spare.words = np.empty(words, np.uint64)
+    return _spare.words
+
+
+def store(layouts: Sequence[Layout]) -> tuple[list[Stored], Block]:
+    """Put arrays into one block: what is packed, then what is not."""
+    packed, at = _workspace(sum(packed_size(one.words.size) for one in layouts if one.words is not None)), 0
+    lines: list[tuple[int, int, int]] = []      # by array: as in Stored
+    for one in layouts:
+        words = one.words
+        if words is None:
+            lines.append((at, 0, 0))
+        else:
+            empty = words[-1]
+            end = int(pack(words, empty, packed, at))
+            lines.append((at, end - at, int(empty)))
+            at = end
+    rests: list[Any] = []
+    size, stored = 8 * at, []
+    for (_, rows, shape, dtype, _, rest, _), where in zip(layouts, lines, strict=True):
+        stored.append(Stored(dtype, shape, rows, *where, size))
+        rests += (rest, _PADDING[rest.size % 8])
+        size += -(-rest.size // 8) * 8
+    block = np.empty(size // 8, np.uint64)
+    block[:at] = packed[:at]
+    block[at:] = np.frombuffer(b"".join(rests), np.uint64)
+    return stored, block
+
+
+class Source:
+    """A block to read arrays from."""
+
+    def __init__(self, block: Block) -> None:
+        self._block = block
+        self._address = block.ctypes.data
+
+    def steps_into(self, layout: Layout, stored: Stored) -> list[Step]:
+        """The steps that write a stored array over the rows of another of the same kind."""
+        steps: list[Step] = []
+        if layout.words is not None:
+            steps.append((unpack, (self._block, stored.begin, np.uint64(stored.empty), layout.words)))
+        if size := layout.rest.size:
+            steps.append((_copy, (layout.address, self._address + stored.rest, size, layout.array, self._block)))
+        return steps
+
+
+def _copy(to: int, source: int, size: int, *_alive: object) -> None:
+    """Copy bytes from one address to another; what lies there is kept alive by the one who holds the step."""
+    ctypes.memmove(to, source, size)
+
+
+def check_stored(stored: Stored, block: Block) -> None:
+    """Raise a ValueError if an array does not lie in the block: kernels do not look where they read."""
+    rows, row = stored.rows, dtype_of(stored.dtype).itemsize * math.prod(stored.shape[1:])
+    if not 0 <= rows <= stored.shape[0] or min(stored.shape) < 0 or min(stored.begin, stored.rest) < 0:
+        raise ValueError(f"an array of the shape {stored.shape}")
+    size = rows * row
+    if (size >= _PACKED_FROM) != (stored.words > 0) or not 0 <= stored.empty < 2**64:
+        raise ValueError(f"an array of {size} bytes in {stored.words} words")
+    if stored.words:
+        bits = -(-(size // _LINE_BYTES) // 64)
+        kept = int.from_bytes(block[stored.begin : stored.begin + bits].tobytes()).bit_count()
+        if bits + LINE * kept != stored.words:
+            raise ValueError(f"an array of {kept} lines")
+        size %= _LINE_BYTES
+    if max(8 * (stored.begin + stored.words), stored.rest + size) > block.nbytes:
+        raise ValueError("an array that does not end")
+
+
+@functools.cache
+def code_of(dtype: np.dtype[Any]) -> str:
+    """The name of a kind of number, or of a record of int64."""
+    if dtype.names is not None:
+        return " ".join(("record", *dtype.names))
+    if dtype.kind not in "biuf":
+        raise SnapshotError(f"an array of {dtype} is none that a snapshot can hold")
+    return dtype.str
+
+
+@functools.cache
+def dtype_of(code: str) -> np.dtype[Any]:
+    """What `code_of` named."""
+    name, *fields = code.split(" ")
+    if name == "record":
+        return np.dtype((np.record, [(field, np.int64) for field in fields]))
+    dtype: np.dtype[Any] = np.dtype(name)
+    if dtype.kind not in "biuf":
+        raise ValueError(f"{code!r} names no kind of number")
+    return dtype
