@@ -39,6 +39,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+ALL_ROWS = 0                # see Declared.rows_per_mark
+
 _CACHE_LINE = 64            # bytes
 _ROWS_AHEAD = 4096          # an array with rows ahead has so many in all,
 _AHEAD_FROM = 1 << 16       # ... where it has this many bytes at least,
@@ -55,7 +57,7 @@ class Declared:
     axes: tuple[str | int, ...]     # the name of each axis, whose length is given when it is allocated, or its length
     fill: int = 0
     marked_by: str = ""             # the field of the same bundle that says which rows were written, if there is one
-    rows_per_mark: int = 1
+    rows_per_mark: int = 1          # ALL_ROWS: there is one mark for the whole array
 
     def allocate(self, lengths: tuple[int, ...]) -> NDArray[Any]:
         """A new array."""

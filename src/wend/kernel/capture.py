@@ -29,7 +29,7 @@ from wend.errors import SnapshotError
 from wend.kernel.arrays import fields_of, zeros
 from wend.kernel.keeping import Keeper, Kept, Marked
 from wend.kernel.pools import CHUNK, Pool, carried, make_pool
-from wend.kernel.storing import Block, Layout, Source, Step, Stored, check_stored, code_of, dtype_of, layout_of, store
+from wend.kernel.storing import Block, Layout, Source, Step, Stored, check_stored, code_of, dtype_of, store
 
 # The first item of what stands in the tree for a value that is not plain.
 _ARRAY, _POOL, _BUNDLE, _OBJECT, _AGAIN, _FLOAT, _BYTES, _DICT, _FEW = "a", "p", "t", "o", "r", "x", "b", "d", "m"
@@ -72,13 +72,12 @@ def in_one_block(captured: Captured) -> Captured:
     layouts: list[Layout] = []
     for stored in captured.arrays:
         if isinstance(stored, Kept):
-            layouts.append(layout_of(stored.content(), stored.rows)._replace(shape=stored.shape))
+            layouts.append(Layout(stored.content(), stored.rows, stored.shape))
         else:
             rows = zeros((stored.rows, *stored.shape[1:]), dtype_of(stored.dtype))
-            layout = layout_of(rows, stored.rows)
-            for step, given in source.steps_into(layout, stored):
+            layouts.append(Layout(rows, stored.rows, stored.shape))
+            for step, given in source.steps_into(layouts[-1], stored):
                 step(*given)
-            layouts.append(layout._replace(shape=stored.shape))
     return Captured(captured.tree, *store(layouts))
 
 
@@ -100,16 +99,35 @@ class _Unheld(Exception):
         self.path: list[str] = []
 
 
+class _Steady(NamedTuple):
+    """A bundle of nothing but numbers, whole arrays without marks and other such bundles, as a walk met it.
+
+    As long as it is the same one, and was met in the same place, so are they: there is no need to look at each.
+    """
+
+    bundle: Any
+    node: Any                   # what stands for it in the tree
+    things: dict[int, Any]      # it and the bundles in it, by number
+    numbers: dict[int, int]     # ... by id: the number
+    first: int                  # number of its first array
+    layouts: list[Layout]
+    arrays: dict[int, int]      # by id: the number
+
+
 class _Capture:
     """One walk."""
 
     def __init__(self, keeper: Keeper | None) -> None:
         self._keeper = keeper
-        self._number: dict[int, int] = {}       # of objects and bundles that were met, by id
+        self._things: list[Any] = []            # objects and bundles that were met
+        self._number: dict[int, int] = {}       # ... by id
+        self._found: list[Layout] = []          # of arrays
         self._array_number: dict[int, int] = {}
-        self._found: list[Layout] = []
         self._marked: dict[int, Marked] = {}    # by number: arrays for the keeper, of which _found has no rows
         self._layouts = {} if keeper is None else keeper.layouts
+        self._steady_before = {} if keeper is None else keeper.steady
+        self._steady: dict[int, _Steady] = {}
+        self._unsteady = 0                      # how often something was met that no steady bundle has
 
     def run(self, root: object) -> Captured:
         try:
@@ -123,7 +141,8 @@ class _Capture:
         stored, block = store(self._found)
         if self._keeper is None:
             return Captured(tree, stored, block)
-        self._keeper.layouts = {id(one.array): one for one in self._found if one.rows == one.shape[0]}
+        self._keeper.layouts = {id(one.array): one for one in self._found}
+        self._keeper.steady = self._steady
         kept = self._keeper.keep(list(self._marked.values()))
         shared = dict(zip(self._marked, kept, strict=True))
         return Captured(tree, [shared.get(k, one) for k, one in enumerate(stored)], block)
@@ -134,6 +153,9 @@ class _Capture:
             return value
         if kind is np.ndarray:
             return _ARRAY, self._array(value)
+        if isinstance(value, tuple) and hasattr(kind, "_fields") and id(value) not in self._number:
+            return self._bundle(value, lengths)
+        self._unsteady += 1
         if kind in _TAG_OF:
             return self._series(value)
         if kind is dict:
@@ -145,8 +167,6 @@ class _Capture:
         number = self._number.get(id(value))
         if number is not None:
             return _AGAIN, number
-        if isinstance(value, tuple) and hasattr(kind, "_fields"):
-            return self._bundle(value, lengths)
         if callable(value) or not hasattr(value, "__dict__"):
             raise _Unheld(value)
         return self._object(value)
@@ -162,7 +182,7 @@ class _Capture:
         return tag, tuple(self._value(value) for value in values)
 
     def _object(self, thing: Any) -> Any:
-        number = self._number[id(thing)] = len(self._number)
+        number = self._meet(thing)
         kind: Any = type(thing)
         held, left_out = {}, _left_out(kind)
         for name, value in vars(thing).items():
@@ -175,43 +195,88 @@ class _Capture:
                 raise
         return _OBJECT, number, _name_of(kind), held
 
+    def _meet(self, thing: Any) -> int:
+        """The number of an object or a bundle that was not met before."""
+        number = self._number[id(thing)] = len(self._things)
+        self._things.append(thing)
+        return number
+
     def _bundle(self, bundle: Any, lengths: Mapping[str, int] | None) -> Any:
         kind: Any = type(bundle)
-        lengths = bundle.lengths_in_use() if hasattr(kind, "lengths_in_use") else lengths
-        if kind is Pool:
-            pool = carried(bundle)
-            in_use = None if lengths is None else lengths.get("items")
-            items = self._array(pool.items, in_use, (pool.written, CHUNK))
-            node: tuple[Any, ...] = (_POOL, len(self._number), items, self._array(pool.written, 0))
-        else:
-            values = []
-            for value, field in zip(bundle, fields_of(kind), strict=True):
-                if field.axis is None:
-                    values.append(self._value(value, lengths))
-                else:
-                    in_use = 0 if field.is_marks else lengths.get(field.axis) if lengths is not None else None
-                    marks = None if field.marks < 0 else (bundle[field.marks], field.rows_per_mark)
-                    values.append((_ARRAY, self._array(value, in_use, marks)))
-            node = (_BUNDLE, len(self._number), _name_of(kind), tuple(values))
-        self._number[id(bundle)] = len(self._number)
+        if hasattr(kind, "lengths_in_use"):
+            lengths = bundle.lengths_in_use()
+        elif lengths is None:
+            return self._perhaps_steady(bundle)
+        self._unsteady += 1
+        return self._pool(bundle, lengths) if kind is Pool else self._fields(bundle, lengths)
+
+    def _perhaps_steady(self, bundle: Any) -> Any:
+        """A bundle that may be as it was at the last snapshot."""
+        first, first_array, unsteady = len(self._things), len(self._found), self._unsteady
+        steady = self._steady_before.get(id(bundle))
+        if (
+            steady is not None
+            and steady.bundle is bundle
+            and steady.first == first_array
+            and next(iter(steady.things)) == first
+            and self._number.keys().isdisjoint(steady.numbers)
+            and self._array_number.keys().isdisjoint(steady.arrays)
+        ):
+            self._things += steady.things.values()
+            self._number.update(steady.numbers)
+            self._found += steady.layouts
+            self._array_number.update(steady.arrays)
+            self._steady[id(bundle)] = steady
+            return steady.node
+        node = self._pool(bundle, None) if type(bundle) is Pool else self._fields(bundle, None)
+        if self._unsteady == unsteady:
+            things, layouts = dict(enumerate(self._things[first:], first)), self._found[first_array:]
+            numbers = {id(thing): number for number, thing in things.items()}
+            arrays = {id(layout.array): number for number, layout in enumerate(layouts, first_array)}
+            self._steady[id(bundle)] = _Steady(bundle, node, things, numbers, first_array, layouts, arrays)
         return node
+
+    def _pool(self, bundle: Pool, lengths: Mapping[str, int] | None) -> Any:
+        pool = carried(bundle)
+        in_use = None if lengths is None else lengths.get("items")
+        items = self._array(pool.items, in_use, (pool.written, CHUNK))
+        return _POOL, self._meet(bundle), items, self._array(pool.written, 0)
+
+    def _fields(self, bundle: Any, lengths: Mapping[str, int] | None) -> Any:
+        kind: Any = type(bundle)
+        values: list[Any] = []
+        for value, field in zip(bundle, fields_of(kind), strict=True):
+            if field.axis is None:
+                values.append(self._value(value, lengths))
+            else:
+                in_use = 0 if field.is_marks else lengths.get(field.axis) if lengths is not None else None
+                marks = None if field.marks < 0 else (bundle[field.marks], field.rows_per_mark)
+                values.append((_ARRAY, self._array(value, in_use, marks)))
+        return _BUNDLE, self._meet(bundle), _name_of(kind), tuple(values)
 
     def _array(
         self, array: NDArray[Any], in_use: int | None = None, marks: tuple[NDArray[np.bool_], int] | None = None
     ) -> int:
         number = self._array_number.get(id(array))
-        if number is None:
-            if array.ndim == 0:
-                raise _Unheld(array)
-            number = self._array_number[id(array)] = len(self._found)
-            if marks is not None and self._keeper is not None and array.size > 0:
-                self._marked[number] = Marked(array, *marks, len(array) if in_use is None else in_use)
-                in_use = 0
-            layout = self._layouts.get(id(array))
-            if layout is None or layout.array is not array or (in_use is not None and in_use != layout.rows):
-                rows = array if array.flags.c_contiguous else array.copy()
-                layout = layout_of(rows, len(array) if in_use is None else in_use)
-            self._found.append(layout)
+        if number is not None:
+            self._unsteady += 1
+            return number
+        if array.ndim == 0:
+            raise _Unheld(array)
+        rows = len(array) if in_use is None else in_use
+        number = self._array_number[id(array)] = len(self._found)
+        if marks is not None and self._keeper is not None and array.size > 0:
+            self._unsteady += 1
+            self._marked[number] = Marked(array, marks[0], marks[1] or len(array), rows)
+            rows = 0
+        layout = self._layouts.get(id(array))
+        if layout is None or layout.array is not array or layout.rows != rows:
+            if array.flags.c_contiguous:
+                layout = Layout(array, rows)
+            else:
+                self._unsteady += 1
+                layout = Layout(array.copy(), rows)
+        self._found.append(layout)
         return number
 
 
@@ -295,6 +360,15 @@ class _Recall:
         return there
 
     def _bundle(self, node: Any, there: Any, lengths: Mapping[str, int] | None) -> Any:
+        steady = self._keeper.steady.get(id(there))
+        if (
+            steady is not None
+            and steady.bundle is there
+            and steady.node is node
+            and self._taken.isdisjoint(steady.arrays)
+        ):
+            self._take(steady)
+            return there
         _, number, name, nodes = node
         kind: Any = type(there)
         if _name_of(kind) != name:
@@ -317,6 +391,15 @@ class _Recall:
         is_same = there is not None and all(a is b for a, b in zip(values, there, strict=True))
         bundle = self._things[number] = there if is_same else tuple.__new__(kind, values)
         return bundle
+
+    def _take(self, steady: _Steady) -> None:
+        """Write over a bundle that is the same as when the snapshot was taken."""
+        self._things.update(steady.things)
+        self._taken.update(steady.arrays)
+        stored: Any = self._captured.arrays         # none of these has marks
+        for number, layout in enumerate(steady.layouts, steady.first):
+            self._arrays[number] = layout.array
+            self._steps += self._source.steps_into(layout, stored[number])
 
     def _pool(self, node: Any, there: Any, lengths: Mapping[str, int] | None) -> Pool:
         """A pool of which all items are in one array."""
@@ -355,11 +438,11 @@ class _Recall:
             self._steps.append((_fill, (target[stored.rows : last], fill)))
         if not isinstance(stored, Kept):
             if layout is None or layout.rows != stored.rows:
-                layout = layout_of(target, stored.rows)
+                layout = Layout(target, stored.rows)
             self._steps += self._source.steps_into(layout, stored)
         elif marks is not None:
             written = self._arrays[marks[0]]
-            self._steps.append((self._keeper.bring_back, (target, written, marks[1], stored)))
+            self._steps.append((self._keeper.bring_back, (target, written, marks[1] or len(target), stored)))
         else:
             raise ValueError(f"array {number} has no marks")
         return target

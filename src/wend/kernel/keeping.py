@@ -148,7 +148,8 @@ class Keeper:
     """What is known of the marked arrays of one world since its last snapshot, taken or restored."""
 
     def __init__(self) -> None:
-        self.layouts: dict[int, Layout] = {}    # by the array's id: of arrays without marks, at the last snapshot taken
+        self.layouts: dict[int, Layout] = {}    # by the array's id: of the last snapshot taken
+        self.steady: dict[int, Any] = {}        # by the bundle's id: what capture.py knows of it since then
         self._known: dict[int, _Known] = {}     # by the array's id: of those with marks
 
     def keep(self, found: list[Marked]) -> list[Kept]:

@@ -40,26 +40,26 @@ class Stored(NamedTuple):
     rest: int               # byte of the block where what is not packed begins
 
 
-class Layout(NamedTuple):
+class Layout:
     """How the first rows of an array lie in memory, one behind the other."""
 
-    array: NDArray[Any]         # the whole of it
-    rows: int
-    shape: tuple[int, ...]      # of the whole
-    dtype: str
-    words: Block | None         # what is packed of these rows
-    rest: NDArray[np.uint8]     # what is not
-    address: int                # of that
+    __slots__ = ("address", "array", "dtype", "last", "packed_size", "rest", "rows", "shape", "size", "words")
 
-
-def layout_of(array: NDArray[Any], rows: int) -> Layout:
-    """The layout of an array whose rows lie one behind the other."""
-    dtype, words = code_of(array.dtype), None
-    flat = array[:rows].reshape(-1).view(np.uint8)
-    if flat.size >= _PACKED_FROM:
-        packed = flat.size - flat.size % _LINE_BYTES
-        words, flat = flat[:packed].view(np.uint64), flat[packed:]
-    return Layout(array, rows, array.shape, dtype, words, flat, flat.ctypes.data)
+    def __init__(self, array: NDArray[Any], rows: int, shape: tuple[int, ...] | None = None) -> None:
+        """`array` may be these rows alone; then `shape` is that of the whole."""
+        self.array = array
+        self.rows = rows
+        self.shape = array.shape if shape is None else shape
+        self.dtype = code_of(array.dtype)
+        self.words: Block | None = None                                     # what is packed of these rows,
+        self.rest = array[:rows].reshape(-1).view(np.uint8)                 # ... and what is not
+        if self.rest.size >= _PACKED_FROM:
+            packed = self.rest.size - self.rest.size % _LINE_BYTES
+            self.words, self.rest = self.rest[:packed].view(np.uint64), self.rest[packed:]
+        self.packed_size = 0 if self.words is None else packed_size(self.words.size)    # at most
+        self.size = self.rest.size
+        self.address = self.rest.ctypes.data
+        self.last: Stored | None = None     # where it was stored the last time, unless a part of it is packed
 
 
 class _Spare(threading.local):
@@ -77,27 +77,31 @@ def _workspace(words: int) -> Block:
 
 
 def store(layouts: Sequence[Layout]) -> tuple[list[Stored], Block]:
-    """Put arrays into one block: what is packed, then what is not."""
-    packed, at = _workspace(sum(packed_size(one.words.size) for one in layouts if one.words is not None)), 0
-    lines: list[tuple[int, int, int]] = []      # by array: as in Stored
+    """Put arrays into one block: what is not packed, then what is."""
+    rests: list[Any] = []
+    stored: list[Stored] = []
+    size = 0
     for one in layouts:
-        words = one.words
-        if words is None:
-            lines.append((at, 0, 0))
-        else:
+        last = one.last
+        if last is None or last.rest != size:
+            last = one.last = Stored(one.dtype, one.shape, one.rows, 0, 0, 0, size)
+        stored.append(last)
+        if one.size:
+            rests.append(one.rest)
+            if one.size % 8:
+                rests.append(_PADDING[one.size % 8])
+            size += -(-one.size // 8) * 8
+    packed = _workspace(sum(one.packed_size for one in layouts))
+    at, begin = 0, size // 8
+    for k, one in enumerate(layouts):
+        if (words := one.words) is not None:
             empty = words[-1]
             end = int(pack(words, empty, packed, at))
-            lines.append((at, end - at, int(empty)))
+            stored[k] = stored[k]._replace(begin=begin + at, words=end - at, empty=int(empty))
             at = end
-    rests: list[Any] = []
-    size, stored = 8 * at, []
-    for (_, rows, shape, dtype, _, rest, _), where in zip(layouts, lines, strict=True):
-        stored.append(Stored(dtype, shape, rows, *where, size))
-        rests += (rest, _PADDING[rest.size % 8])
-        size += -(-rest.size // 8) * 8
-    block = np.empty(size // 8, np.uint64)
-    block[:at] = packed[:at]
-    block[at:] = np.frombuffer(b"".join(rests), np.uint64)
+    block = np.empty(begin + at, np.uint64)
+    block[:begin] = np.frombuffer(b"".join(rests), np.uint64)
+    block[begin:] = packed[:at]
     return stored, block
 
 
@@ -113,7 +117,7 @@ class Source:
         steps: list[Step] = []
         if layout.words is not None:
             steps.append((unpack, (self._block, stored.begin, np.uint64(stored.empty), layout.words)))
-        if size := layout.rest.size:
+        if size := layout.size:
             steps.append((_copy, (layout.address, self._address + stored.rest, size, layout.array, self._block)))
         return steps
 
