@@ -425,7 +425,7 @@ class _Recall:
         """
         stored = self._captured.arrays[number]
         if marks is not None:
-            is_ours = isinstance(stored, Kept) and stored.shelf.owner is self._keeper
+            is_ours = isinstance(stored, Kept) and stored.shelf.owner is self._keeper.sign
             self._written[marks[0]] = self._written.get(marks[0], False) or not is_ours
         if number in self._arrays:
             return self._arrays[number]

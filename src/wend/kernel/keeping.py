@@ -80,8 +80,8 @@ def _bring_back(words, written, now, then, pieces):
 class Shelf:
     """Copies of pieces of one array."""
 
-    def __init__(self, owner: Keeper, pieces: int, words: int) -> None:
-        self.owner = owner
+    def __init__(self, owner: object, pieces: int, words: int) -> None:
+        self.owner = owner                          # Keeper.sign: of who alone may put pieces there
         self.gone: deque[Places] = deque()
         self.pieces = np.empty((0, words), np.uint32)
         self._users = np.zeros(0, np.int32)         # lists that name each place
@@ -148,6 +148,7 @@ class Keeper:
     """What is known of the marked arrays of one world since its last snapshot, taken or restored."""
 
     def __init__(self) -> None:
+        self.sign = object()                    # of its own shelves, so that these do not keep a world alive
         self.layouts: dict[int, Layout] = {}    # by the array's id: of the last snapshot taken
         self.steady: dict[int, Any] = {}        # by the bundle's id: what capture.py knows of it since then
         self._known: dict[int, _Known] = {}     # by the array's id: of those with marks
@@ -164,7 +165,7 @@ class Keeper:
     def _kept(self, one: Marked, before: Kept | None) -> Kept:
         array, count = one.array, -(-one.rows // one.rows_per_mark)
         words = _words_of(array, one.rows_per_mark)[:count]
-        shelf = Shelf(self, count, words.shape[1]) if before is None else before.shelf
+        shelf = Shelf(self.sign, count, words.shape[1]) if before is None else before.shelf
         places = shelf.put(words, one.written, _NOWHERE if before is None else before.places)
         return Kept(shelf, places, code_of(array.dtype), array.shape, one.rows)
 
@@ -175,7 +176,7 @@ class Keeper:
         is_shared = now is not None and now.shelf is kept.shelf
         places = now.places if now is not None and is_shared else _NOWHERE
         _bring_back(_words_of(array, rows_per_mark), written, places, kept.places, kept.shelf.pieces)
-        if kept.shelf.owner is self:            # that of another world is only read
+        if kept.shelf.owner is self.sign:            # that of another world is only read
             self._known[id(array)] = _Known(array, written, kept)
 
     @staticmethod
