@@ -36,7 +36,7 @@ class Stored(NamedTuple):
     rows: int               # so many of its first rows were in use
     begin: int              # word of the block where the packed lines begin
     words: int              # that they take
-    empty: int              # the word that the lines that were left out consist of
+    empty: int              # the word, as an int64, that the lines that were left out consist of
     rest: int               # byte of the block where what is not packed begins
 
 
@@ -97,7 +97,7 @@ def store(layouts: Sequence[Layout]) -> tuple[list[Stored], Block]:
         if (words := one.words) is not None:
             empty = words[-1]
             end = int(pack(words, empty, packed, at))
-            stored[k] = stored[k]._replace(begin=begin + at, words=end - at, empty=int(empty))
+            stored[k] = stored[k]._replace(begin=begin + at, words=end - at, empty=int(empty.view(np.int64)))
             at = end
     block = np.empty(begin + at, np.uint64)
     block[:begin] = np.frombuffer(b"".join(rests), np.uint64)
@@ -116,7 +116,7 @@ class Source:
         """The steps that write a stored array over the rows of another of the same kind."""
         steps: list[Step] = []
         if layout.words is not None:
-            steps.append((unpack, (self._block, stored.begin, np.uint64(stored.empty), layout.words)))
+            steps.append((unpack, (self._block, stored.begin, np.int64(stored.empty).view(np.uint64), layout.words)))
         if size := layout.size:
             steps.append((_copy, (layout.address, self._address + stored.rest, size, layout.array, self._block)))
         return steps
@@ -133,7 +133,7 @@ def check_stored(stored: Stored, block: Block) -> None:
     if not 0 <= rows <= stored.shape[0] or min(stored.shape) < 0 or min(stored.begin, stored.rest) < 0:
         raise ValueError(f"an array of the shape {stored.shape}")
     size = rows * row
-    if (size >= _PACKED_FROM) != (stored.words > 0) or not 0 <= stored.empty < 2**64:
+    if (size >= _PACKED_FROM) != (stored.words > 0) or not -(2**63) <= stored.empty < 2**63:
         raise ValueError(f"an array of {size} bytes in {stored.words} words")
     if stored.words:
         bits = -(-(size // _LINE_BYTES) // 64)
