@@ -28,7 +28,6 @@ from tests.reference.conduct import state_name
 from wend import ALGORITHMS, Grid, Snapshot, World, create, warm_up
 from wend.errors import InUseError, WendError
 from wend.kernel import NO_AGENT, NO_CELL
-from wend.kernel.capture import capture, in_one_block
 from wend.planners.mapp.mapp import Mapp
 from wend.world.referee import judge_trace
 
@@ -66,14 +65,6 @@ spots = st.tuples(small, small)         # a place, once it is folded onto the ma
 NO_PLACES = ((99, 0), (-1, 0), (0.5, 0), (math.nan, 0), "ab", (0, 0, 0), 7)
 STRANGE = World(Grid.from_text(".@."), "lra").snapshot()
 NO_AGENTS = (999, -1, 0.5, "0", None, True)
-
-
-def assert_holds_all(taken: Snapshot, world: World) -> None:
-    """A snapshot of the world as it is now, which shares arrays with others, holds the same as one that shares none."""
-    shared, whole = in_one_block(taken._captured), capture(world)
-    assert shared.tree == whole.tree
-    assert shared.arrays == whole.arrays
-    np.testing.assert_array_equal(shared.block, whole.block)
 
 
 class WorldMachine(RuleBasedStateMachine):
@@ -323,7 +314,7 @@ class WorldMachine(RuleBasedStateMachine):
             calls += [lambda: world.order(agent, place), lambda: world.pin(agent)]
             if self.vacant(place):
                 calls.append(lambda: world.teleport(agent, place))
-        calls += [lambda: world.restore(taken), world.snapshot, lambda: world.change_planner("weave")]
+        calls += [lambda: world.restore(taken), lambda: world.change_planner("weave")]
         if theirs := sorted(self.there - self.mine):
             calls.append(lambda: world.order_group(theirs, place, "attack_move"))
             calls.append(lambda: world.order_group(theirs, place, "move", budget=lines))
@@ -346,10 +337,7 @@ class WorldMachine(RuleBasedStateMachine):
 
     @rule()
     def take_a_snapshot(self) -> None:
-        """What it shares with others is what a full copy has."""
-        taken = self.world.snapshot()
-        assert_holds_all(taken, self.world)
-        self.kept.append((taken, self.fingerprint()))
+        self.kept.append((self.world.snapshot(), self.fingerprint()))
 
     @precondition(lambda self: self.kept)
     @rule(data=st.data(), sent=st.booleans())
@@ -360,7 +348,6 @@ class WorldMachine(RuleBasedStateMachine):
             self.world.restore(Snapshot.from_bytes(bytes(taken)))
             assert self.world.state_hash() == before[0]
         self.world.restore(taken)
-        assert_holds_all(taken, self.world)
         self.follow()
         assert self.fingerprint() == before
 

@@ -12,7 +12,7 @@ floods over the thousands of cells around it, and for each a look at these cells
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,6 @@ from wend.groups.routes import Cells, Routes
 from wend.groups.slots import SPARE, is_gap, is_in_a_doorway
 from wend.journal import Journal
 from wend.kernel import NO_AGENT, NO_CELL, UNREACHABLE
-from wend.kernel.arrays import ALL_ROWS, allocate, int32, marks
 from wend.planners.base import State
 from wend.search.flood import nearest_cells
 
@@ -37,16 +36,6 @@ class _Around(NamedTuple):
     are_all: bool               # these are all that can be reached
 
 
-class _Claimed(NamedTuple):
-    """Which cells belong to agents, and which they were sent to."""
-
-    holder: Annotated[                  # the agent whose goal a cell is
-        np.ndarray, int32("cells", fill=NO_AGENT, marked_by="edited", rows_per_mark=ALL_ROWS)
-    ]
-    sent: Annotated[np.ndarray, int32("cells", marked_by="edited", rows_per_mark=ALL_ROWS)]     # agents sent there
-    edited: Annotated[np.ndarray, marks("edits")]
-
-
 class Claims:
     """The places of one world, and the agents that they belong to."""
 
@@ -56,8 +45,8 @@ class Claims:
         self._state = state
         self._routes = routes
         self._journal = journal
-        self._claimed = allocate(_Claimed, cells=state.grid.size, edits=1)
-        self._holder, self._sent = self._claimed.holder, self._claimed.sent
+        self._holder = np.full(state.grid.size, NO_AGENT, dtype=np.int32)   # [cells] the agent whose goal it is
+        self._sent = np.zeros(state.grid.size, dtype=np.int32)              # [cells] agents that were sent there
         self._shared = 0                                # places to which more than one agent was sent
         self.unsettled: dict[int, bool] = {}            # those where not all have arrived since they were sent
         self._left: list[int] = []                      # cells that belong to no agent since this call began
@@ -196,7 +185,6 @@ class Claims:
         """A cell is an agent's."""
         self._journal.keep(self._holder, goal)
         self._holder[goal] = agent
-        self._claimed.edited[0] = True
 
     def leave(self, agent: int) -> None:
         """An agent no longer has the goal that it has."""
@@ -210,7 +198,6 @@ class Claims:
         if self._holder[goal] == agent:
             self._journal.keep(self._holder, goal)
             self._holder[goal] = NO_AGENT
-            self._claimed.edited[0] = True
             self.vacate(goal)
 
     def vacate(self, cell: int) -> None:
@@ -261,7 +248,6 @@ class Claims:
         sent = self._sent.item(place) + change
         self._journal.keep(self._sent, place)
         self._sent[place] = sent
-        self._claimed.edited[0] = True
         if change > 0 and sent > 1:
             self._journal.keep_item(self.unsettled, place)
             self.unsettled[place] = True

@@ -11,12 +11,6 @@ its axes by name and what it is filled with; the comment behind it says what it 
     plans = allocate(Plans, agents=64, ticks=9)
     plans = grown(plans, agents=128)
 
-An array too large to be copied with every snapshot names another field of its bundle, flags which say where it was
-written since the last one (`marked_by`). Whoever writes to it sets them. They begin as True, and so do new ones:
-
-    far: Annotated[np.ndarray, int32("rows", "columns", marked_by="written")]
-    written: Annotated[np.ndarray, marks("rows")]               # rows of `far` that were written
-
 Counters and other mutable scalars of one bundle share a `record`, an array of one element with named int64 fields:
 `plans.counts[0].searches += 1`, in kernels and in Python.
 
@@ -34,12 +28,10 @@ import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-
-ALL_ROWS = 0                # see Declared.rows_per_mark
 
 _CACHE_LINE = 64            # bytes
 _ROWS_AHEAD = 4096          # an array with rows ahead has so many in all,
@@ -56,8 +48,6 @@ class Declared:
     dtype: np.dtype[Any]
     axes: tuple[str | int, ...]     # the name of each axis, whose length is given when it is allocated, or its length
     fill: int = 0
-    marked_by: str = ""             # the field of the same bundle that says which rows were written, if there is one
-    rows_per_mark: int = 1          # ALL_ROWS: there is one mark for the whole array
 
     def allocate(self, lengths: tuple[int, ...]) -> NDArray[Any]:
         """A new array."""
@@ -106,14 +96,14 @@ def zeros(lengths: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
     return space[begin : begin + size].view(dtype).reshape(lengths)
 
 
-def int32(*axes: str | int, fill: int = 0, marked_by: str = "", rows_per_mark: int = 1) -> Declared:
+def int32(*axes: str | int, fill: int = 0) -> Declared:
     """An array of int32."""
-    return Declared(np.dtype(np.int32), axes, fill, marked_by, rows_per_mark)
+    return Declared(np.dtype(np.int32), axes, fill)
 
 
-def int64(*axes: str | int, fill: int = 0, marked_by: str = "", rows_per_mark: int = 1) -> Declared:
+def int64(*axes: str | int, fill: int = 0) -> Declared:
     """An array of int64."""
-    return Declared(np.dtype(np.int64), axes, fill, marked_by, rows_per_mark)
+    return Declared(np.dtype(np.int64), axes, fill)
 
 
 def float64(*axes: str | int, fill: int = 0) -> Declared:
@@ -129,11 +119,6 @@ def uint8(*axes: str | int, fill: int = 0) -> Declared:
 def flags(*axes: str | int) -> Declared:
     """An array of booleans, all False."""
     return Declared(np.dtype(np.bool_), axes)
-
-
-def marks(axis: str) -> Declared:
-    """An array of booleans, all True: which rows of another array were written since the last snapshot."""
-    return Declared(np.dtype(np.bool_), (axis,), fill=True)
 
 
 def record(*names: str) -> Declared:
@@ -154,31 +139,15 @@ def declared_fields(kind: type[Any]) -> dict[str, Any]:
     return fields
 
 
-class Field(NamedTuple):
-    """What a snapshot has to know of a field of a bundle."""
-
-    axis: str | None = None     # the name of a declared array's first axis, if it has one
-    fill: int = 0               # what the array is filled with
-    marks: int = -1             # number of the field with its marks, if it has any
-    rows_per_mark: int = 1
-    is_marks: bool = False      # whether the field is marks itself
-
-
 @functools.cache
-def fields_of(kind: Any) -> tuple[Field, ...]:
-    """The fields of a bundle."""
+def first_axes(kind: Any) -> tuple[tuple[str | None, int], ...]:
+    """By field: the name of a declared array's first axis, if it has one, and what the array is filled with."""
     declared = declared_fields(kind)
-    names = list(kind._fields)
-    marked_by = {about.marked_by for about in declared.values() if isinstance(about, Declared)}
-    found: list[Field] = []
-    for name in names:
+    found: list[tuple[str | None, int]] = []
+    for name in kind._fields:
         about = declared.get(name)
         axis = about.axes[0] if isinstance(about, Declared) else None
-        if isinstance(about, Declared) and isinstance(axis, str):
-            marks_at = names.index(about.marked_by) if about.marked_by else -1
-            found.append(Field(axis, about.fill, marks_at, about.rows_per_mark, name in marked_by))
-        else:
-            found.append(Field())
+        found.append((axis, about.fill) if isinstance(about, Declared) and isinstance(axis, str) else (None, 0))
     return tuple(found)
 
 
@@ -223,9 +192,9 @@ def grown(bundle: _Bundle, **lengths: int) -> _Bundle:
 
 def refill(bundle: tuple[Any, ...], agent: int) -> None:
     """Fill what arrays over agents hold for one of them as when they were new. Mutates: bundle, not those inside it."""
-    for field, value in zip(fields_of(type(bundle)), bundle, strict=True):
-        if field.axis == "agents":
-            value[agent] = field.fill
+    for (axis, fill), value in zip(first_axes(type(bundle)), bundle, strict=True):
+        if axis == "agents":
+            value[agent] = fill
 
 
 def copied(bundle: _Bundle) -> _Bundle:

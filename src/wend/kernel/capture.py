@@ -3,8 +3,7 @@
 
 `capture` walks from an object through its attributes, and writes down what it finds as a tree of plain values. The
 arrays go into one block: those of a pool, or of any bundle that says so in `lengths_in_use`, only as far as they are
-used, and long ones packed (storing.py). Of arrays with marks, only what was written since the last capture is copied,
-if there is a keeper (keeping.py); the marks themselves are not captured.
+used, and long ones packed (packing.py).
 
 `recall` leads an object of the same making back to what was captured. It changes nothing yet: it answers with the steps
 that do, each of which can be made twice without harm. What is there already is written over, so that those who share an
@@ -17,19 +16,24 @@ that the caller trusts. Functions, and the attributes that a class names in `unc
 from __future__ import annotations
 
 import functools
+import math
 import sys
+import threading
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wend.errors import SnapshotError
-from wend.kernel.arrays import fields_of, zeros
-from wend.kernel.keeping import Keeper, Kept, Marked
-from wend.kernel.pools import CHUNK, Pool, carried, make_pool
-from wend.kernel.storing import Block, Layout, Source, Step, Stored, check_stored, code_of, dtype_of, store
+from wend.kernel.arrays import first_axes, zeros
+from wend.kernel.packing import LINE, pack, packed_size, unpack
+from wend.kernel.pools import Pool, items_of, make_pool
+
+_LINE_BYTES = 8 * LINE
+_PADDING = [bytes(-size % 8) for size in range(8)]
+_PACKED_FROM = 4096     # bytes; below that, to look for empty lines takes longer than to copy them
 
 # The first item of what stands in the tree for a value that is not plain.
 _ARRAY, _POOL, _BUNDLE, _OBJECT, _AGAIN, _FLOAT, _BYTES, _DICT, _FEW = "a", "p", "t", "o", "r", "x", "b", "d", "m"
@@ -38,54 +42,58 @@ _PLAIN_SERIES = {tag.upper(): kind for tag, kind in _SERIES.items()}       # of 
 _TAG_OF = {kind: tag for tag, kind in _SERIES.items()}
 _PLAIN = frozenset((type(None), bool, int, str))
 
+Block = NDArray[np.uint64]
+Step = tuple[Callable[..., Any], tuple[Any, ...]]
+
+
+class Stored(NamedTuple):
+    """Where an array lies in the block."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    rows: int               # so many of its first rows were in use
+    begin: int              # word of the block where the packed lines begin
+    words: int              # that they take
+    empty: int              # the word, as an int64, that the lines that were left out consist of
+    rest: int               # byte of the block where what is not packed begins
+
+
 class Captured(NamedTuple):
     """The state of an object."""
 
     tree: Any
-    arrays: Sequence[Stored | Kept]
+    arrays: list[Stored]
     block: Block
 
-    @property
-    def nbytes(self) -> int:
-        """How much memory the arrays take, what they share with other captures included."""
-        return self.block.nbytes + sum(stored.nbytes for stored in self.arrays if isinstance(stored, Kept))
+
+def capture(root: object) -> Captured:
+    """The state of an object, and of all that it holds."""
+    return _Capture().run(root)
 
 
-def capture(root: object, keeper: Keeper | None = None) -> Captured:
-    """The state of an object, and of all that it holds. With its keeper it shares arrays with captures before it."""
-    return _Capture(keeper).run(root)
-
-
-def recall(
-    root: object, captured: Captured, trusted: tuple[str, ...], keeper: Keeper | None = None
-) -> list[Step]:
+def recall(root: object, captured: Captured, trusted: tuple[str, ...]) -> list[Step]:
     """The steps that lead an object back to a state; `trusted` are the packages that its classes come from."""
     try:
-        return _Recall(captured, trusted, keeper or Keeper()).run(root)
+        return _Recall(captured, trusted).run(root)
     except (LookupError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
         raise SnapshotError(f"the snapshot is damaged ({type(error).__name__}: {error})") from error
-
-
-def in_one_block(captured: Captured) -> Captured:
-    """The same with all arrays in its block."""
-    source = Source(captured.block)
-    layouts: list[Layout] = []
-    for stored in captured.arrays:
-        if isinstance(stored, Kept):
-            layouts.append(Layout(stored.content(), stored.rows, stored.shape))
-        else:
-            rows = zeros((stored.rows, *stored.shape[1:]), dtype_of(stored.dtype))
-            layouts.append(Layout(rows, stored.rows, stored.shape))
-            for step, given in source.steps_into(layouts[-1], stored):
-                step(*given)
-    return Captured(captured.tree, *store(layouts))
 
 
 def check(captured: Captured) -> None:
     """Raise a ValueError if an array does not lie in the block: kernels do not look where they read."""
     for stored in captured.arrays:
-        if isinstance(stored, Stored):
-            check_stored(stored, captured.block)
+        rows, row = stored.rows, _dtype_of(stored.dtype).itemsize * math.prod(stored.shape[1:])
+        if not 0 <= rows <= stored.shape[0] or min(stored.shape) < 0 or min(stored.begin, stored.rest) < 0:
+            raise ValueError(f"an array of the shape {stored.shape}")
+        size = rows * row
+        if stored.words:
+            bits = -(-(size // _LINE_BYTES) // 64)
+            kept = int.from_bytes(captured.block[stored.begin : stored.begin + bits].tobytes()).bit_count()
+            if bits + LINE * kept != stored.words:
+                raise ValueError(f"an array of {kept} lines")
+            size %= _LINE_BYTES
+        if max(8 * (stored.begin + stored.words), stored.rest + size) > captured.block.nbytes:
+            raise ValueError("an array that does not end")
 
 
 # --- there ----------------------------------------------------------------------------------------------------------
@@ -99,35 +107,28 @@ class _Unheld(Exception):
         self.path: list[str] = []
 
 
-class _Steady(NamedTuple):
-    """A bundle of nothing but numbers, whole arrays without marks and other such bundles, as a walk met it.
+class _Found(NamedTuple):
+    """An array that is to be stored."""
 
-    As long as it is the same one, and was met in the same place, so are they: there is no need to look at each.
-    """
+    rows: NDArray[Any]          # those of its rows that are in use
+    shape: tuple[int, ...]      # of the whole array
+    packed_bytes: int
 
-    bundle: Any
-    node: Any                   # what stands for it in the tree
-    things: dict[int, Any]      # it and the bundles in it, by number
-    numbers: dict[int, int]     # ... by id: the number
-    first: int                  # number of its first array
-    layouts: list[Layout]
-    arrays: dict[int, int]      # by id: the number
+
+class _Spare(threading.local):
+    words: Block = np.empty(0, np.uint64)
+
+
+_spare = _Spare()
 
 
 class _Capture:
     """One walk."""
 
-    def __init__(self, keeper: Keeper | None) -> None:
-        self._keeper = keeper
-        self._things: list[Any] = []            # objects and bundles that were met
-        self._number: dict[int, int] = {}       # ... by id
-        self._found: list[Layout] = []          # of arrays
+    def __init__(self) -> None:
+        self._number: dict[int, int] = {}       # of objects and bundles that were met, by id
         self._array_number: dict[int, int] = {}
-        self._marked: dict[int, Marked] = {}    # by number: arrays for the keeper, of which _found has no rows
-        self._layouts = {} if keeper is None else keeper.layouts
-        self._steady_before = {} if keeper is None else keeper.steady
-        self._steady: dict[int, _Steady] = {}
-        self._unsteady = 0                      # how often something was met that no steady bundle has
+        self._found: list[_Found] = []
 
     def run(self, root: object) -> Captured:
         try:
@@ -138,14 +139,7 @@ class _Capture:
                 f"{path} is a {unheld.kind.__name__}, which a snapshot cannot hold: keep state in numbers, texts, "
                 f"arrays, lists and dicts, or name the attribute in `uncaptured`"
             ) from None
-        stored, block = store(self._found)
-        if self._keeper is None:
-            return Captured(tree, stored, block)
-        self._keeper.layouts = {id(one.array): one for one in self._found}
-        self._keeper.steady = self._steady
-        kept = self._keeper.keep(list(self._marked.values()))
-        shared = dict(zip(self._marked, kept, strict=True))
-        return Captured(tree, [shared.get(k, one) for k, one in enumerate(stored)], block)
+        return Captured(tree, *self._store())
 
     def _value(self, value: Any, lengths: Mapping[str, int] | None = None) -> Any:
         kind = type(value)
@@ -153,9 +147,6 @@ class _Capture:
             return value
         if kind is np.ndarray:
             return _ARRAY, self._array(value)
-        if isinstance(value, tuple) and hasattr(kind, "_fields") and id(value) not in self._number:
-            return self._bundle(value, lengths)
-        self._unsteady += 1
         if kind in _TAG_OF:
             return self._series(value)
         if kind is dict:
@@ -167,6 +158,8 @@ class _Capture:
         number = self._number.get(id(value))
         if number is not None:
             return _AGAIN, number
+        if isinstance(value, tuple) and hasattr(kind, "_fields"):
+            return self._bundle(value, lengths)
         if callable(value) or not hasattr(value, "__dict__"):
             raise _Unheld(value)
         return self._object(value)
@@ -182,7 +175,7 @@ class _Capture:
         return tag, tuple(self._value(value) for value in values)
 
     def _object(self, thing: Any) -> Any:
-        number = self._meet(thing)
+        number = self._number[id(thing)] = len(self._number)
         kind: Any = type(thing)
         held, left_out = {}, _left_out(kind)
         for name, value in vars(thing).items():
@@ -195,89 +188,82 @@ class _Capture:
                 raise
         return _OBJECT, number, _name_of(kind), held
 
-    def _meet(self, thing: Any) -> int:
-        """The number of an object or a bundle that was not met before."""
-        number = self._number[id(thing)] = len(self._things)
-        self._things.append(thing)
-        return number
-
     def _bundle(self, bundle: Any, lengths: Mapping[str, int] | None) -> Any:
         kind: Any = type(bundle)
-        if hasattr(kind, "lengths_in_use"):
-            lengths = bundle.lengths_in_use()
-        elif lengths is None:
-            return self._perhaps_steady(bundle)
-        self._unsteady += 1
-        return self._pool(bundle, lengths) if kind is Pool else self._fields(bundle, lengths)
-
-    def _perhaps_steady(self, bundle: Any) -> Any:
-        """A bundle that may be as it was at the last snapshot."""
-        first, first_array, unsteady = len(self._things), len(self._found), self._unsteady
-        steady = self._steady_before.get(id(bundle))
-        if (
-            steady is not None
-            and steady.bundle is bundle
-            and steady.first == first_array
-            and next(iter(steady.things)) == first
-            and self._number.keys().isdisjoint(steady.numbers)
-            and self._array_number.keys().isdisjoint(steady.arrays)
-        ):
-            self._things += steady.things.values()
-            self._number.update(steady.numbers)
-            self._found += steady.layouts
-            self._array_number.update(steady.arrays)
-            self._steady[id(bundle)] = steady
-            return steady.node
-        node = self._pool(bundle, None) if type(bundle) is Pool else self._fields(bundle, None)
-        if self._unsteady == unsteady:
-            things, layouts = dict(enumerate(self._things[first:], first)), self._found[first_array:]
-            numbers = {id(thing): number for number, thing in things.items()}
-            arrays = {id(layout.array): number for number, layout in enumerate(layouts, first_array)}
-            self._steady[id(bundle)] = _Steady(bundle, node, things, numbers, first_array, layouts, arrays)
+        lengths = bundle.lengths_in_use() if hasattr(kind, "lengths_in_use") else lengths
+        if kind is Pool:
+            size = bundle.items.size
+            items = items_of(bundle, size if lengths is None else lengths.get("items", size))
+            self._found.append(_Found(items, (size,), 0))
+            node: tuple[Any, ...] = (_POOL, len(self._number), len(self._found) - 1)
+        else:
+            values = []
+            for value, (axis, _) in zip(bundle, first_axes(kind), strict=True):
+                if lengths is not None and axis is not None and axis in lengths:
+                    values.append((_ARRAY, self._array(value, lengths[axis])))
+                else:
+                    values.append(self._value(value, lengths))
+            node = (_BUNDLE, len(self._number), _name_of(kind), tuple(values))
+        self._number[id(bundle)] = len(self._number)
         return node
 
-    def _pool(self, bundle: Pool, lengths: Mapping[str, int] | None) -> Any:
-        pool = carried(bundle)
-        in_use = None if lengths is None else lengths.get("items")
-        items = self._array(pool.items, in_use, (pool.written, CHUNK))
-        return _POOL, self._meet(bundle), items, self._array(pool.written, 0)
-
-    def _fields(self, bundle: Any, lengths: Mapping[str, int] | None) -> Any:
-        kind: Any = type(bundle)
-        values: list[Any] = []
-        for value, field in zip(bundle, fields_of(kind), strict=True):
-            if field.axis is None:
-                values.append(self._value(value, lengths))
-            else:
-                in_use = 0 if field.is_marks else lengths.get(field.axis) if lengths is not None else None
-                marks = None if field.marks < 0 else (bundle[field.marks], field.rows_per_mark)
-                values.append((_ARRAY, self._array(value, in_use, marks)))
-        return _BUNDLE, self._meet(bundle), _name_of(kind), tuple(values)
-
-    def _array(
-        self, array: NDArray[Any], in_use: int | None = None, marks: tuple[NDArray[np.bool_], int] | None = None
-    ) -> int:
+    def _array(self, array: NDArray[Any], in_use: int | None = None) -> int:
         number = self._array_number.get(id(array))
-        if number is not None:
-            self._unsteady += 1
-            return number
-        if array.ndim == 0:
-            raise _Unheld(array)
-        rows = len(array) if in_use is None else in_use
-        number = self._array_number[id(array)] = len(self._found)
-        if marks is not None and self._keeper is not None and array.size > 0:
-            self._unsteady += 1
-            self._marked[number] = Marked(array, marks[0], marks[1] or len(array), rows)
-            rows = 0
-        layout = self._layouts.get(id(array))
-        if layout is None or layout.array is not array or layout.rows != rows:
-            if array.flags.c_contiguous:
-                layout = Layout(array, rows)
-            else:
-                self._unsteady += 1
-                layout = Layout(array.copy(), rows)
-        self._found.append(layout)
+        if number is None:
+            if array.ndim == 0:
+                raise _Unheld(array)
+            number = self._array_number[id(array)] = len(self._found)
+            rows = array if in_use is None else array[:in_use]
+            rows = rows if rows.flags.c_contiguous else rows.copy()
+            size = rows.nbytes
+            self._found.append(_Found(rows, array.shape, size - size % _LINE_BYTES if size >= _PACKED_FROM else 0))
         return number
+
+    def _store(self) -> tuple[list[Stored], Block]:
+        """Put all arrays into one block: what is packed, then short arrays, then long ones."""
+        found = self._found
+        packed, at = _workspace(sum(packed_size(one.packed_bytes // 8) for one in found if one.packed_bytes)), 0
+        lines: list[tuple[int, int, int]] = []      # by array: as in Stored
+        rests: list[NDArray[Any]] = []
+        for rows, _, packed_bytes in found:
+            if packed_bytes:
+                flat = rows.reshape(-1).view(np.uint8)
+                words = flat[:packed_bytes].view(np.uint64)
+                end = int(pack(words, words[-1], packed, at))
+                lines.append((at, end - at, int(words[-1].view(np.int64))))
+                rests.append(flat[packed_bytes:])
+                at = end
+            else:
+                lines.append((at, 0, 0))
+                rests.append(rows)
+        small: list[Any] = []
+        begins, large, size = [0] * len(found), [], 8 * at
+        for k, rest in enumerate(rests):
+            if rest.nbytes >= _PACKED_FROM:
+                large.append(k)
+            elif rest.nbytes:
+                begins[k] = size
+                small += (rest, _PADDING[rest.nbytes % 8])
+                size += -(-rest.nbytes // 8) * 8
+        block = np.empty(size // 8 + sum(-(-rests[k].nbytes // 8) for k in large), np.uint64)
+        block[:at] = packed[:at]
+        block[at : size // 8] = np.frombuffer(b"".join(small), np.uint64)
+        for k in large:
+            begins[k], rest = size, rests[k]
+            size += -(-rest.nbytes // 8) * 8
+            block[size // 8 - 1] = 0
+            np.copyto(np.ndarray(rest.shape, rest.dtype, block, begins[k]), rest)
+        return [
+            Stored(_code_of(one.rows.dtype), one.shape, len(one.rows), *where, begin)
+            for one, where, begin in zip(found, lines, begins, strict=True)
+        ], block
+
+
+def _workspace(words: int) -> Block:
+    """Space to pack so many words: each thread has its own, which is used again and again."""
+    if words > _spare.words.size:
+        _spare.words = np.empty(words, np.uint64)
+    return _spare.words
 
 
 # --- and back -------------------------------------------------------------------------------------------------------
@@ -286,22 +272,18 @@ class _Capture:
 class _Recall:
     """One way back."""
 
-    def __init__(self, captured: Captured, trusted: tuple[str, ...], keeper: Keeper) -> None:
+    def __init__(self, captured: Captured, trusted: tuple[str, ...]) -> None:
         self._captured = captured
-        self._captured = captured
-        self._source = Source(captured.block)
-        self._keeper = keeper
         self._trusted = trusted
         self._steps: list[Step] = []
         self._things: dict[int, Any] = {}           # objects and bundles, by number
         self._arrays: dict[int, NDArray[Any]] = {}
         self._taken: set[int] = set()               # ids of the arrays that are written over
-        self._written: dict[int, bool] = {}         # by number of marks: whether the keeper does not know their arrays
 
     def run(self, root: object) -> list[Step]:
         if self._value(self._captured.tree, root) is not root:
             raise SnapshotError(f"the snapshot is not that of a {type(root).__name__}")
-        return self._steps + [(_fill, (self._arrays[number], value)) for number, value in self._written.items()]
+        return self._steps
 
     def _value(self, node: Any, there: Any, lengths: Mapping[str, int] | None = None) -> Any:
         """What a node stands for; `there` is what stands in its place now."""
@@ -360,15 +342,6 @@ class _Recall:
         return there
 
     def _bundle(self, node: Any, there: Any, lengths: Mapping[str, int] | None) -> Any:
-        steady = self._keeper.steady.get(id(there))
-        if (
-            steady is not None
-            and steady.bundle is there
-            and steady.node is node
-            and self._taken.isdisjoint(steady.arrays)
-        ):
-            self._take(steady)
-            return there
         _, number, name, nodes = node
         kind: Any = type(there)
         if _name_of(kind) != name:
@@ -379,84 +352,54 @@ class _Recall:
             lengths = there.lengths_in_use()
         before = [None] * len(nodes) if there is None else there
         values = []
-        for one, there_now, field in zip(nodes, before, fields_of(kind), strict=True):
-            if field.axis is None:
-                values.append(self._value(one, there_now, lengths))
-                continue
-            marks = None
-            if field.marks >= 0:
-                marks = self._marks(nodes[field.marks][1], before[field.marks], field.rows_per_mark)
-            in_use = 0 if field.is_marks else lengths.get(field.axis) if lengths else None
-            values.append(self._array(one[1], there_now, in_use=in_use, fill=field.fill, marks=marks))
+        for field, one, (axis, fill) in zip(nodes, before, first_axes(kind), strict=True):
+            if axis is None:
+                values.append(self._value(field, one, lengths))
+            else:
+                values.append(self._array(field[1], one, in_use=lengths.get(axis) if lengths else None, fill=fill))
         is_same = there is not None and all(a is b for a, b in zip(values, there, strict=True))
         bundle = self._things[number] = there if is_same else tuple.__new__(kind, values)
         return bundle
 
-    def _take(self, steady: _Steady) -> None:
-        """Write over a bundle that is the same as when the snapshot was taken."""
-        self._things.update(steady.things)
-        self._taken.update(steady.arrays)
-        stored: Any = self._captured.arrays         # none of these has marks
-        for number, layout in enumerate(steady.layouts, steady.first):
-            self._arrays[number] = layout.array
-            self._steps += self._source.steps_into(layout, stored[number])
-
     def _pool(self, node: Any, there: Any, lengths: Mapping[str, int] | None) -> Pool:
         """A pool of which all items are in one array."""
-        _, number, array, written = node
-        before = carried(there) if isinstance(there, Pool) else make_pool(0)
-        marks = self._marks(written, before.written, CHUNK)
-        items = self._array(array, before.items, in_use=lengths.get("items") if lengths else None, marks=marks)
-        is_same = items is before.items and self._arrays[written] is before.written
-        pool = self._things[number] = before if is_same else before._replace(items=items, written=self._arrays[written])
+        _, number, array = node
+        before = there if isinstance(there, Pool) else None
+        in_use = lengths.get("items") if lengths else None
+        items = self._array(array, None if before is None else before.items, in_use=in_use)
+        pool = before if before is not None and before.older.size == 0 else make_pool(0)
+        pool = self._things[number] = pool if items is pool.items else pool._replace(items=items)
         return pool
 
-    def _marks(self, number: int, there: Any, rows_per_mark: int) -> tuple[int, int]:
-        """Make sure that there are marks of this number; for `_array`."""
-        self._array(number, there, in_use=0, fill=True)
-        return number, rows_per_mark
-
-    def _array(
-        self, number: int, there: Any, *, in_use: int | None = None, fill: int = 0, marks: tuple[int, int] | None = None
-    ) -> NDArray[Any]:
-        """An array, written over the one that is there if that has the same shape; so many rows of it are in use.
-
-        `marks` are the number of its marks and the rows that each of them stands for.
-        """
-        stored = self._captured.arrays[number]
-        if marks is not None:
-            is_ours = isinstance(stored, Kept) and stored.shelf.owner is self._keeper.sign
-            self._written[marks[0]] = self._written.get(marks[0], False) or not is_ours
+    def _array(self, number: int, there: Any, *, in_use: int | None = None, fill: int = 0) -> NDArray[Any]:
+        """An array, written over the one that is there if that has the same shape; so many rows of it are in use."""
         if number in self._arrays:
             return self._arrays[number]
-        target, layout = self._target(stored, there)
-        unused = len(target) if fill else 0                 # of a new array
-        last = unused if target is not there else len(target) if in_use is None else in_use
+        stored = self._captured.arrays[number]
+        dtype, shape = _dtype_of(stored.dtype), tuple(stored.shape)
+        is_fit = isinstance(there, np.ndarray) and there.shape == shape and there.dtype == dtype
+        target: NDArray[Any]
+        if is_fit and there.flags.c_contiguous and there.flags.writeable and id(there) not in self._taken:
+            target = there
+            last = len(there) if in_use is None else in_use
+        else:
+            target = zeros(shape, dtype)
+            last = len(target) if fill else 0
         self._arrays[number] = target
         self._taken.add(id(target))
+        part = target if stored.rows == shape[0] else target[: stored.rows]
         if stored.rows < last:
             self._steps.append((_fill, (target[stored.rows : last], fill)))
-        if not isinstance(stored, Kept):
-            if layout is None or layout.rows != stored.rows:
-                layout = Layout(target, stored.rows)
-            self._steps += self._source.steps_into(layout, stored)
-        elif marks is not None:
-            written = self._arrays[marks[0]]
-            self._steps.append((self._keeper.bring_back, (target, written, marks[1] or len(target), stored)))
-        else:
-            raise ValueError(f"array {number} has no marks")
+        if stored.words:
+            size = part.nbytes - part.nbytes % _LINE_BYTES
+            flat = part.reshape(-1).view(np.uint8)
+            empty = np.int64(stored.empty).view(np.uint64)
+            self._steps.append((unpack, (self._captured.block, stored.begin, empty, flat[:size].view(np.uint64))))
+            part = flat[size:]
+        if part.nbytes:
+            source = np.ndarray(part.shape, part.dtype, self._captured.block, stored.rest)
+            self._steps.append((np.copyto, (part, source)))
         return target
-
-    def _target(self, stored: Stored | Kept, there: Any) -> tuple[NDArray[Any], Layout | None]:
-        """The array to write over: the one that is there, if it is like the one to come; and its layout if known."""
-        if isinstance(there, np.ndarray) and id(there) not in self._taken and there.flags.writeable:
-            layout = self._keeper.layouts.get(id(there))
-            if layout is not None and layout.array is there:
-                if layout.shape == stored.shape and layout.dtype == stored.dtype:
-                    return there, layout
-            elif there.shape == stored.shape and there.flags.c_contiguous and code_of(there.dtype) == stored.dtype:
-                return there, None
-        return zeros(stored.shape, dtype_of(stored.dtype)), None
 
     def _class_of(self, name: str) -> type[Any]:
         """A class by its name. It is loaded already, or it is none of ours."""
@@ -482,3 +425,25 @@ def _name_of(kind: Any) -> str:
 def _left_out(kind: Any) -> frozenset[str]:
     """The attributes that a class and its bases name in `uncaptured`."""
     return frozenset(name for base in kind.__mro__ for name in vars(base).get("uncaptured", ()))
+
+
+@functools.cache
+def _code_of(dtype: np.dtype[Any]) -> str:
+    """The name of a kind of number, or of a record of int64."""
+    if dtype.names is not None:
+        return " ".join(("record", *dtype.names))
+    if dtype.kind not in "biuf":
+        raise SnapshotError(f"an array of {dtype} is none that a snapshot can hold")
+    return dtype.str
+
+
+@functools.cache
+def _dtype_of(code: str) -> np.dtype[Any]:
+    """What `_code_of` named."""
+    name, *fields = code.split(" ")
+    if name == "record":
+        return np.dtype((np.record, [(field, np.int64) for field in fields]))
+    dtype: np.dtype[Any] = np.dtype(name)
+    if dtype.kind not in "biuf":
+        raise ValueError(f"{code!r} names no kind of number")
+    return dtype

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wend.kernel import NO_AGENT, jit
-from wend.kernel.arrays import allocate, flags, int32
+from wend.kernel.arrays import allocate, int32
 
 NEVER = 2**31 - 1       # a time that does not come
 
@@ -29,18 +29,13 @@ class Reservations(NamedTuple):
 
     ring: Annotated[np.ndarray, int32("cells", "slots")]    # agent + 1, 0 if nobody; slots is a power of two
     until: Annotated[np.ndarray, int32(1)]                  # the last tick for which anything was ever reserved
-    hold_agent: Annotated[np.ndarray, int32("holds")]       # [cells] agent + 1 that stays there for good, 0 if nobody
-    hold_from: Annotated[np.ndarray, int32("holds")]        # [cells] ... from this time on
-    has_holds: Annotated[np.ndarray, flags(1)]              # whether there was ever one
-
-    def lengths_in_use(self) -> dict[str, int]:
-        """A snapshot has to hold the holds if there are any."""
-        return {} if self.has_holds[0] else {"holds": 0}
+    hold_agent: Annotated[np.ndarray, int32("cells")]       # agent + 1 that stays there for good, 0 if nobody
+    hold_from: Annotated[np.ndarray, int32("cells")]        # ... from this time on
 
 
 def make_reservations(cells: int, ticks: int) -> Reservations:
     """An empty table in which so many ticks from now on, the present included, can be reserved."""
-    return allocate(Reservations, cells=cells, holds=cells, slots=1 << (ticks - 1).bit_length())
+    return allocate(Reservations, cells=cells, slots=1 << (ticks - 1).bit_length())
 
 
 @jit
@@ -85,7 +80,6 @@ def hold(table, cell, time, agent):
     """Enter that the agent stays there for good, from that time on. Mutates: table."""
     table.hold_agent[cell] = agent + 1
     table.hold_from[cell] = time
-    table.has_holds[0] = True
 
 
 @jit
