@@ -187,8 +187,9 @@ def solve(
     if isinstance(planner, str):
         planner = registry.create(planner, **AT_ONCE if planner == registry.AUTO else {})
     group_mode = mode if isinstance(problem, Group) else None
-    first = planner.first_mover(problem.grid, len(problem.starts), Budget(expansions=budget, milliseconds=budget_ms))
-    _load_kernels(type(first), tuple(asdict(first).items()), group_mode)
+    allowance = Budget(expansions=budget, milliseconds=budget_ms)
+    first = planner.first_mover(problem.grid, len(problem.starts), allowance)
+    _load_kernels(type(first), tuple(asdict(first).items()), group_mode, allowance.is_limited)
     if rehearse:
         _set_up(problem, first, mode, seed=seed, record=False).tick()
     warm_up_seconds = time.perf_counter() - began
@@ -253,6 +254,8 @@ def _set_up(problem: Problem | Group, planner: Planner, mode: str, **options: An
 
 
 @lru_cache(maxsize=256)
-def _load_kernels(kind: type[Planner], parameters: tuple[tuple[str, Any], ...], group_mode: str | None) -> None:
+def _load_kernels(
+    kind: type[Planner], parameters: tuple[tuple[str, Any], ...], group_mode: str | None, with_budget: bool
+) -> None:
     """Load the kernels of a kind of planner, once per process."""
-    load_kernels(kind(**dict(parameters)), group_mode)
+    load_kernels(kind(**dict(parameters)), group_mode, with_budget=with_budget)

@@ -70,15 +70,18 @@ def warm_up(*planners: Planner | str, progress: Callable[[str, int, int], None] 
     return time.perf_counter() - began
 
 
-def load_kernels(planner: Planner, group_mode: str | None = None) -> None:
+def load_kernels(planner: Planner, group_mode: str | None = None, *, with_budget: bool = False) -> None:
     """Compile or load the kernels that a run of a problem with this kind of planner needs, and not many more.
 
-    With `group_mode`, those of a run of a group that is ordered about in this mode.
+    With `group_mode`, those of a run of a group that is ordered about in this mode; `with_budget`, also those by which
+    agents move for which a tick's budget does not suffice.
     """
     world = World(Grid(np.ones((6, 6))), replace(planner))
     units = [world.add((0, 0), goal=(5, 5)), world.add((5, 5), goal=(0, 0))]
     if group_mode is not None:
         world.order_group(units, (3, 3), group_mode)
+    if with_budget:
+        world.tick(budget=1)
     world.run(max_ticks=20)
 
 

@@ -45,6 +45,29 @@ def test_a_map_of_four_neighbours_needs_no_kernels_of_its_own() -> None:
     assert game("weave", "4", "warm") == {"loaded": [], "compiled": 0}
 
 
+BUDGETED = """
+import sys
+from busy_game import versions
+from wend import World, create, make_problem, mapgen
+from wend.world.warming import load_kernels
+loaded = set()
+for key in sys.argv[1:]:
+    load_kernels(create(key), with_budget=True)
+    world = World.from_problem(make_problem("random", mapgen.generate("rooms", seed=1), agents=60, seed=1), key)
+    before = versions()
+    for _ in range(12):
+        world.tick(budget=300)
+    loaded |= {(key, name) for name, count in versions().items() if count > before.get(name, 0)}
+print(sorted(loaded))
+"""
+
+
+@needs_the_compiler
+def test_a_run_with_a_budget_loads_no_kernel_in_its_ticks() -> None:
+    online = [key for key, algorithm in ALGORITHMS.items() if algorithm.online and key != "auto"]
+    assert run("-c", BUDGETED, *online, PYTHONPATH=str(GAME.parent)) == "[]\n"
+
+
 @needs_the_compiler
 def test_what_a_game_loads_is_seen() -> None:
     assert "wend.groups.orders._follow" in game("lra", "8")["loaded"]
