@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from tests.reference.grid import legal_steps
 from wend.maps.grid import Grid
@@ -49,6 +50,12 @@ def find_guide(
     return path[::-1]
 
 
+def is_best(path: Sequence[Point], others: Sequence[Sequence[Point]], least: int) -> bool:
+    """Whether a path has the fewest moves there are, and meets nobody."""
+    steps = enumerate(pairwise(path), start=1)
+    return len(path) - 1 == least and not any(meetings(others, *step, tick) for tick, step in steps)
+
+
 def guide_paths(
     grid: Grid, moves: Sequence[Mapping[Point, int]], starts: Sequence[Point], goals: Sequence[Point]
 ) -> list[list[Point]]:
@@ -57,5 +64,7 @@ def guide_paths(
     for _ in range(PASSES):
         for unit in sorted(range(len(starts)), key=lambda unit: -moves[unit][starts[unit]]):
             others = [path for other, path in paths.items() if other != unit]
+            if unit in paths and is_best(paths[unit], others, moves[unit][starts[unit]]):
+                continue
             paths[unit] = find_guide(grid, moves[unit], starts[unit], goals[unit], others)
     return [paths[unit] for unit in range(len(starts))]

@@ -12,10 +12,12 @@ where they are called spatio-temporal scattering, or SUO.
 PIBT sends every unit along a shortest path, and so all of them through the same doors at the same time. A guide path is
 at most `_MARGIN` moves longer than that, and costs more for each guide path of another unit that it meets in the same
 cell at the same tick or exchanges cells with. Each unit plans in turn, the one with the longest way first, `_PASSES`
-times. A unit that stands on a cell of its guide path prefers the next one; elsewhere it goes by distance, as without.
+times; one whose path is as short as any and meets nobody keeps it. A unit that stands on a cell of its guide path
+prefers the next one; elsewhere it goes by distance, as without.
 
 A guide path is kept as a list of cells. Where in it a cell may be follows from the cell's distance to the goal, so to
-find it takes at most `_MARGIN` + 1 looks. Who comes where at which tick is kept in a hash table.
+find it takes at most `_MARGIN` + 1 looks. Who comes where at which tick is kept in a hash table. In front of it, some
+bits for each place say at which ticks nobody ever comes: most questions end there.
 
 Deviations
 - A meeting costs as much as `_MEETING` moves, and so may be cheaper than a detour. In the paper the fewest meetings
@@ -30,7 +32,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from wend.kernel import NO_CELL, jit, scramble
-from wend.kernel.arrays import allocate, int32, int64, record
+from wend.kernel.arrays import allocate, int32, int64
 from wend.planners.lacam.instance import LacamInstance, moves_from
 
 _MARGIN = 10        # moves that a guide path may be longer than the shortest path
@@ -42,10 +44,10 @@ _UNUSED = -1        # no key: an empty slot
 _BITS = 7           # that count the arrivals in one direction
 _FULL = (1 << _BITS) - 1
 _NONE = -1          # no entry
-_BUCKETS = 4096     # of cells to expand; whatever costs more is in the last one
+_BUCKETS = 4096     # of places to expand; whatever costs more is in the last one
 
-# What is known of a cell, side by side in memory: twice the number of the search that found it, odd if that is final;
-# the least cost to get there; at which tick; and the cell before.
+# What is known of a place, side by side in memory: twice the number of the search that found it, odd if that is final;
+# the least cost to get there; at which tick; and the place before.
 _STAMP, _COST, _TICK, _CAME = range(4)
 
 
@@ -64,20 +66,13 @@ class GuideTraffic(NamedTuple):
     instance: LacamInstance
     guides: Guides
     horizon: int                                            # more ticks than any path has
-    slot: Annotated[np.ndarray, int64("slots", 2)]          # hash table: a key of cell and tick, or _UNUSED; arrivals
-    home: Annotated[np.ndarray, int32("cells", fill=_NEVER)]    # the tick at which a unit arrives there for good
-    label: Annotated[np.ndarray, int32("cells", 4)]         # what is known of a cell: _STAMP to _CAME
+    slot: Annotated[np.ndarray, int64("slots", 2)]          # hash table: a key of place and tick, or _UNUSED; arrivals
+    busy: Annotated[np.ndarray, int64("places")]            # bit t: somebody came there at a tick t modulo 64
+    home: Annotated[np.ndarray, int32("places", fill=_NEVER)]   # the tick at which a unit arrives there for good
+    label: Annotated[np.ndarray, int32("places", 4)]        # what is known of a place: _STAMP to _CAME
     bucket: Annotated[np.ndarray, int32(_BUCKETS, fill=_NONE)]      # by cost above the least: the last entry, or _NONE
-    entry: Annotated[np.ndarray, int32("entries", 2)]       # a cell to expand; the entry before it in its bucket
-    counts: Annotated[
-        np.ndarray,
-        record(
-            "searches",
-            "entries",      # of the search at hand
-            "lowest",       # the first bucket that may have entries,
-            "highest",      # ... and the last one
-        ),
-    ]
+    entry: Annotated[np.ndarray, int32("entries", 2)]       # a place to expand; the entry before it in its bucket
+    searches: Annotated[np.ndarray, int32(1)]               # twice the number of the search at hand
 
 
 @jit
@@ -94,11 +89,11 @@ def next_on_guide(instance, guides, unit, cell):
 
 
 @jit
-def _slot_of(traffic, cell, tick):
-    """Where a cell at a tick is in the hash table, or would be."""
-    key, last = np.int64(cell) * traffic.horizon + tick, traffic.slot.shape[0] - 1
+def _slot_of(slot, key):
+    """Where a key is in the hash table, or would be."""
+    last = slot.shape[0] - 1
     at = scramble(key) & last               # the size is a power of two
-    while traffic.slot[at, 0] != key and traffic.slot[at, 0] != _UNUSED:
+    while slot[at, 0] != key and slot[at, 0] != _UNUSED:
         at = (at + 1) & last
     return at
 
@@ -106,92 +101,118 @@ def _slot_of(traffic, cell, tick):
 @jit
 def _count_guide(traffic, unit, change):
     """Count a unit's guide path among the arrivals, or no longer. Mutates: traffic."""
-    tables, guides = traffic.instance.tables, traffic.guides
+    instance, guides, slot = traffic.instance, traffic.guides, traffic.slot
     path = guides.cell[guides.begin[unit] : guides.begin[unit] + guides.length[unit]]
+    if path.size == 0:
+        return
+    here = instance.place[path[0]]
     for tick in range(1, path.size):
+        there = instance.place[path[tick]]
         d = 0
-        while not tables.moves[path[tick - 1]] >> d & 1 or path[tick - 1] + tables.offset[d] != path[tick]:
+        while instance.beside[here, d] != there:
             d += 1
-        at = _slot_of(traffic, path[tick], tick)
-        traffic.slot[at, 0] = np.int64(path[tick]) * traffic.horizon + tick
-        if traffic.slot[at, 1] >> _BITS * d & _FULL != _FULL:       # a count that is full stays so
-            traffic.slot[at, 1] += np.int64(change) << _BITS * d
-    if path.size > 0:
-        traffic.home[path[path.size - 1]] = path.size - 1 if change > 0 else _NEVER
+        key = np.int64(there) * traffic.horizon + tick
+        at = _slot_of(slot, key)
+        slot[at, 0] = key
+        if slot[at, 1] >> _BITS * d & _FULL != _FULL:       # a count that is full stays so
+            slot[at, 1] += np.int64(change) << _BITS * d
+        traffic.busy[there] |= np.int64(1) << (tick & 63)
+        here = there
+    traffic.home[here] = path.size - 1 if change > 0 else _NEVER
 
 
 @jit
-def _count_met(traffic, cell, tick):
-    """How many units are met on a cell at a tick."""
-    met, arrivals = np.int64(traffic.home[cell] < tick), traffic.slot[_slot_of(traffic, cell, tick), 1]
+def _arrivals(traffic, place, tick):
+    """Who comes to a place at a tick: a count for each direction, _BITS each."""
+    if not traffic.busy[place] >> (tick & 63) & 1:
+        return np.int64(0)
+    return traffic.slot[_slot_of(traffic.slot, place * traffic.horizon + tick), 1]
+
+
+@jit
+def _sum(arrivals):
+    """How many arrivals there are from all directions."""
+    total = np.int64(0)
     while arrivals > 0:
-        met += arrivals & _FULL
+        total += arrivals & _FULL
         arrivals >>= _BITS
-    return met
-
-
-@jit
-def _reach(traffic, cell, cost, tick, came, excess):
-    """Note that a unit can be on a cell at this cost, so much above its shortest path. Mutates: traffic."""
-    label, counts, bucket = traffic.label[cell], traffic.counts[0], min(excess, _BUCKETS - 1)
-    label[_STAMP], label[_COST], label[_TICK], label[_CAME] = 2 * counts.searches, cost, tick, came
-    traffic.entry[counts.entries, 0], traffic.entry[counts.entries, 1] = cell, traffic.bucket[bucket]
-    traffic.bucket[bucket] = counts.entries
-    counts.entries += 1
-    counts.highest = max(counts.highest, bucket)
-
-
-@jit
-def _take_first(traffic):
-    """Take out the cell that costs least, of these the last one; there must be one. Mutates: traffic."""
-    counts, bucket = traffic.counts[0], traffic.bucket
-    while bucket[counts.lowest] == _NONE:
-        counts.lowest += 1
-    entry = bucket[counts.lowest]
-    bucket[counts.lowest] = traffic.entry[entry, 1]
-    return np.int64(traffic.entry[entry, 0])
+    return total
 
 
 @jit
 def _find_guide(traffic, unit):
     """Find a guide path for a unit among those of the others, and write it down (A*). Mutates: traffic."""
-    instance, guides, label, counts = traffic.instance, traffic.guides, traffic.label, traffic.counts[0]
-    tables, start, goal = instance.tables, np.int64(instance.start[unit]), np.int64(instance.goal[unit])
-    least = moves_from(instance, unit, start)
-    counts.searches += 1
-    known, final = 2 * counts.searches, 2 * counts.searches + 1
-    counts.entries = counts.lowest = counts.highest = 0
-    _reach(traffic, start, 0, 0, NO_CELL, 0)
+    instance, guides = traffic.instance, traffic.guides
+    label, bucket, entry, home = traffic.label, traffic.bucket, traffic.entry, traffic.home
+    beside, moves_of = instance.beside, instance.moves[unit]
+    start, goal = np.int64(instance.place[instance.start[unit]]), np.int64(instance.place[instance.goal[unit]])
+    least = np.int64(moves_of[start])
+    traffic.searches[0] += 2
+    known = traffic.searches[0]
+    final = known + 1
+    label[start, _STAMP], label[start, _COST], label[start, _TICK], label[start, _CAME] = known, 0, 0, _NONE
+    entry[0, 0], entry[0, 1], bucket[0] = start, _NONE, 0
+    entries, lowest, highest = 1, 0, 0
     while label[goal, _STAMP] != final:
-        here = _take_first(traffic)
+        while bucket[lowest] == _NONE:              # the place that costs least, of these the last one
+            lowest += 1
+        first = bucket[lowest]
+        here = np.int64(entry[first, 0])
+        bucket[lowest] = entry[first, 1]
         if label[here, _STAMP] == final:
             continue
         label[here, _STAMP] = final
-        tick = np.int64(label[here, _TICK]) + 1
-        coming = traffic.slot[_slot_of(traffic, here, tick), 1]     # who takes the unit's place, from where
-        for d in range(8):
-            if not tables.moves[here] >> d & 1:
-                continue
-            there = here + tables.offset[d]
+        so_far, tick = np.int64(label[here, _COST]), np.int64(label[here, _TICK]) + 1
+        coming = _arrivals(traffic, here, tick)     # who takes the unit's place, from where
+        for d in range(beside.shape[1]):
+            there = np.int64(beside[here, d])
             stamp = label[there, _STAMP]
-            if stamp == final:
+            if stamp == final:                      # so is its own place
                 continue
-            moves = moves_from(instance, unit, there)
+            moves = np.int64(moves_of[there])
             if tick + moves > least + _MARGIN:
                 continue
-            cost = label[here, _COST] + 1 + _MEETING * (coming >> _BITS * (d ^ 2) & _FULL)
+            cost = so_far + 1 + _MEETING * (coming >> _BITS * (d ^ 2) & _FULL)
             if stamp == known and label[there, _COST] <= cost:
                 continue
-            cost += _MEETING * _count_met(traffic, there, tick)
-            if stamp != known or cost < label[there, _COST]:
-                _reach(traffic, there, cost, tick, here, cost + moves - least)
-    for bucket in range(counts.lowest, counts.highest + 1):
-        traffic.bucket[bucket] = _NONE
+            cost += _MEETING * (_sum(_arrivals(traffic, there, tick)) + int(home[there] < tick))
+            if stamp == known and label[there, _COST] <= cost:
+                continue
+            label[there, _STAMP], label[there, _COST] = known, cost
+            label[there, _TICK], label[there, _CAME] = tick, here
+            excess = min(cost + moves - least, _BUCKETS - 1)
+            entry[entries, 0], entry[entries, 1] = there, bucket[excess]
+            bucket[excess] = entries
+            entries += 1
+            highest = max(highest, excess)
+    bucket[lowest : highest + 1] = _NONE
     guides.length[unit] = label[goal, _TICK] + 1
-    cell = goal
-    while cell != NO_CELL:
-        guides.cell[guides.begin[unit] + label[cell, _TICK]] = cell
-        cell = np.int64(label[cell, _CAME])
+    place = goal
+    while place != _NONE:
+        guides.cell[guides.begin[unit] + label[place, _TICK]] = instance.cell[place]
+        place = np.int64(label[place, _CAME])
+
+
+@jit
+def _is_best(traffic, unit):
+    """Whether a unit's guide path is as short as any, and meets nobody."""
+    instance, guides = traffic.instance, traffic.guides
+    path = guides.cell[guides.begin[unit] : guides.begin[unit] + guides.length[unit]]
+    if path.size != moves_from(instance, unit, instance.start[unit]) + 1:
+        return False
+    here = np.int64(instance.place[path[0]])
+    for tick in range(1, path.size):
+        there = np.int64(instance.place[path[tick]])
+        if traffic.home[there] < tick or _arrivals(traffic, there, tick) != 0:
+            return False
+        coming = _arrivals(traffic, here, tick)
+        d = 0
+        while instance.beside[here, d] != there:
+            d += 1
+        if coming >> _BITS * (d ^ 2) & _FULL != 0:
+            return False
+        here = there
+    return True
 
 
 @jit
@@ -200,7 +221,8 @@ def _plan_guides(traffic, order):
     for _ in range(_PASSES):
         for unit in order:
             _count_guide(traffic, unit, -1)
-            _find_guide(traffic, unit)
+            if not _is_best(traffic, unit):
+                _find_guide(traffic, unit)
             _count_guide(traffic, unit, 1)
 
 
@@ -213,14 +235,14 @@ def no_guides(instance: LacamInstance) -> Guides:
 
 def make_guides(instance: LacamInstance) -> Guides:
     """Guide paths for all units."""
-    units, cells = instance.start.size, instance.place.size
+    units, places = instance.start.size, instance.cell.size
     moves = instance.moves[np.arange(units), instance.place[instance.start]].astype(np.int64)
     begin = np.concatenate([[0], np.cumsum(moves + _MARGIN + 1)])
     room = int(begin[-1])
     guides = no_guides(instance)._replace(begin=begin, cell=np.zeros(room, np.int32))
     slots = 1 << (_PASSES * room).bit_length()      # more than there are keys ever
     given = {"instance": instance, "guides": guides, "horizon": int(moves.max(initial=0)) + _MARGIN + 1}
-    traffic = allocate(GuideTraffic, given, slots=slots, cells=cells, entries=8 * instance.moves.shape[1] + 1)
+    traffic = allocate(GuideTraffic, given, slots=slots, places=places, entries=8 * places + 1)
     traffic.slot[:, 0] = _UNUSED
     _plan_guides(traffic, np.argsort(-moves, kind="stable"))
     return guides

@@ -5,7 +5,8 @@ Units are the agents that the planner moves, numbered 0, 1, ... All other agents
 own that it can reach: see `own_goals`.
 
 Distances are numbers of moves, a diagonal counts as one. The table has a row for each unit and a column for each free
-cell, which takes less time in all than searching for what is needed of it: 2 bytes * units * free cells.
+cell, which takes less time in all than searching for what is needed of it: 2 bytes * units * free cells. Free cells
+have numbers of their own for it, their places, and a list of the places beside each of them.
 """
 
 from __future__ import annotations
@@ -27,10 +28,12 @@ class LacamInstance(NamedTuple):
     """What is to be solved."""
 
     tables: GridTables
-    start: np.ndarray   # int32[units]            cells
-    goal: np.ndarray    # int32[units]            cells, no two of them the same
-    place: np.ndarray   # int32[cells]            the number of each free cell
-    moves: np.ndarray   # uint16[units, places]   how many moves it is to a unit's goal
+    start: np.ndarray   # int32[units]                cells
+    goal: np.ndarray    # int32[units]                cells, no two of them the same
+    place: np.ndarray   # int32[cells]                the number of each free cell
+    cell: np.ndarray    # int32[places]               ... and back
+    beside: np.ndarray  # int32[places, directions]   the place in each direction; its own where no move leads there
+    moves: np.ndarray   # uint16[units, places]       how many moves it is to a unit's goal
 
 
 @jit
@@ -42,25 +45,24 @@ def moves_from(instance, unit, cell):
 @jit
 def _count_moves(instance, queue):
     """Fill the table of distances by a flood from each goal. Mutates: instance.moves, queue."""
-    tables, place = instance.tables, instance.place
+    beside = instance.beside
     for unit in range(instance.goal.size):
         moves = instance.moves[unit]
         moves[:] = _UNREACHED
-        queue[0] = instance.goal[unit]
-        moves[place[queue[0]]] = 0
-        head, tail = 0, 1
+        queue[0] = instance.place[instance.goal[unit]]
+        moves[queue[0]] = 0
+        head, tail, further = 0, 1, 0
         while head < tail:
-            cell = queue[head]
-            head += 1
-            further = min(np.int64(moves[place[cell]]) + 1, _UNREACHED - 1)
-            bits = tables.moves[cell]
-            for d in range(8):
-                if bits >> d & 1:
-                    beside = cell + tables.offset[d]
-                    if moves[place[beside]] == _UNREACHED:
-                        moves[place[beside]] = further
-                        queue[tail] = beside
+            end, further = tail, min(further + 1, _UNREACHED - 1)
+            for k in range(head, end):
+                here = queue[k]
+                for d in range(beside.shape[1]):
+                    there = beside[here, d]
+                    if moves[there] == _UNREACHED:
+                        moves[there] = further
+                        queue[tail] = there
                         tail += 1
+            head = end
 
 
 def make_instance(
@@ -75,9 +77,19 @@ def make_instance(
     place = np.full(grid.size, NO_CELL, np.int32)
     place[cells] = np.arange(cells.size)
     moves = np.empty((starts.size, cells.size), np.uint16)
-    instance = LacamInstance(grid.tables, starts.copy(), own_goals(grid, starts, goals), place, moves)
+    own = own_goals(grid, starts, goals)
+    instance = LacamInstance(grid.tables, starts.copy(), own, place, cells, _places_beside(grid, place, cells), moves)
     _count_moves(instance, np.empty(cells.size, np.int32))
     return instance
+
+
+def _places_beside(grid: Grid, place: NDArray[np.int32], cells: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The place in each direction from each place; its own where no move leads there."""
+    beside = np.repeat(place[cells][:, None], grid.connectivity, axis=1)
+    for d in range(grid.connectivity):
+        leads = grid.tables.moves[cells] >> d & 1 == 1
+        beside[leads, d] = place[cells[leads] + grid.tables.offset[d]]
+    return beside
 
 
 def longest_path(instance: LacamInstance) -> int:

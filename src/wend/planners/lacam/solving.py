@@ -2,8 +2,8 @@
 """From an instance to a plan: a first one by LaCAM, and better ones while there is time.
 
 The search goes for the first plan that it finds, which depends on chance. In a dense scene it may wander for a long
-time: then it starts again. Where it takes next to no time, the best of a few first plans is taken. Every third
-search goes without guide paths, which help in most places, and most on large maps, but may do harm in narrow mazes.
+time: then it starts again. Every third search goes without guide paths, which help in most places, and most on large
+maps, but may do harm in narrow mazes.
 
 Then LaCAM* and the refinement take turns. LaCAM* gains little on large instances, but it is what proves a plan optimal;
 refinement gains much. LaCAM* minimises the sum of loss, refinement the sum of costs; the best plan is the one whose sum
@@ -22,14 +22,12 @@ from numpy.typing import NDArray
 
 from wend.planners.lacam.guides import make_guides
 from wend.planners.lacam.instance import LacamInstance, longest_path
-from wend.planners.lacam.refining import Refiner, sum_of_costs
+from wend.planners.lacam.refining import Refiner
 from wend.planners.lacam.search import EXHAUSTED, TreeSearch
 
 _SLICE_DECISIONS = 10_000       # of units, between two looks at the clock: about 3 ms; but not more than
 _SLICE_STEPS = 25               # configurations
 _RESTART_STEPS = 600            # and twice the longest path: after so many, the search starts again with other chances
-_TRIES = 4                      # searches of which the best plan is the first plan, as long as they take
-_TRY_DECISIONS = 170_000        # ... less than so many decisions of units in all, about 40 ms
 _UNGUIDED = 3                   # every third search goes without guide paths
 _GROUPS_PER_STEP = 4            # that are planned anew for each configuration that LaCAM* tries meanwhile
 _TELL_MS = 500                  # between two reports
@@ -82,13 +80,6 @@ class _First(NamedTuple):
     is_over: bool       # the last search has tried all configurations
 
 
-def _is_better(instance: LacamInstance, search: TreeSearch, other: TreeSearch) -> bool:
-    """Whether a search has come nearer to the goals than another, or has the better plan."""
-    if search.moves_left or other.moves_left:
-        return search.moves_left < other.moves_left
-    return sum_of_costs(instance, search.plan()) < sum_of_costs(instance, other.plan())
-
-
 class Solver:
     """Solves instances. While `is_improving`, it has a plan already, and an interrupt only ends the improving."""
 
@@ -109,21 +100,18 @@ class Solver:
         return found
 
     def _find_first(self, instance: LacamInstance, seed: int) -> _First:
-        """Search for a plan, again with other chances if that takes long, and for a better one if it took little."""
-        most, units = self._effort.max_expansions, instance.start.size
-        limit, steps, tries = _RESTART_STEPS + 2 * longest_path(instance), 0, 0
-        guides, searches, spent = make_guides(instance) if self._guides else None, 1, 0
+        """Search for a plan, and again with other chances if that takes long."""
+        most, limit = self._effort.max_expansions, _RESTART_STEPS + 2 * longest_path(instance)
+        guides, searches, steps = make_guides(instance) if self._guides else None, 1, 0
         best = search = TreeSearch(instance, swaps=self._swaps, seed=seed, guides=guides)
         moves_before = search.moves_left
         while True:
             is_over = search.run(min(limit, most - steps)) == EXHAUSTED
             steps += search.steps
-            best = search if _is_better(instance, search, best) else best
-            tries += best.is_solved
-            spent += search.steps * units if best.is_solved else 0
-            if is_over or steps >= most or tries == _TRIES or spent >= _TRY_DECISIONS:
+            best = search if search.moves_left < best.moves_left else best
+            if is_over or best.is_solved or steps >= most:
                 return _First(best, steps, moves_before, is_over)
-            limit = best.steps if tries else limit * 3 // 2
+            limit = limit * 3 // 2
             searches += 1
             some = guides if searches % _UNGUIDED else None
             search = TreeSearch(instance, swaps=self._swaps, seed=seed + searches - 1, guides=some)
