@@ -7,10 +7,11 @@ five times over, and each time with wrappers for Python that nobody uses. Here a
 all parts below it, is optimised once, and is cached on disk. Any kernel can be both; there is no list of entry points.
 
 Between kernels, signed integers are passed as int64, so that a cell read from an array and one counted by `range` do
-not compile the callee twice.
+not compile the callee twice. Bundles are passed by address (`bundles.py`).
 
-What follows for whoever writes kernels: no `print`, no object mode, and no exception with arguments that are known
-at run time only, since a part has no environment of its own. Bounds checks work.
+What follows for whoever writes kernels: fields of a bundle are read by name, and no bundle that a kernel was given is
+returned (what does so is not compiled). No `print`, no object mode, and no exception with arguments that are known at
+run time only, since a part has no environment of its own. Bounds checks work.
 
 This leans on internals of Numba, as `_nrt=False` does. They stand in this file and nowhere else; they are known to work
 from TESTED[0] up to TESTED[1], `tests/unit/kernel/test_linking.py` fails when a release changes them, and outside of
@@ -28,10 +29,13 @@ from llvmlite.binding import Linkage
 from numba.core import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
+from numba.core.dispatcher import _FunctionCompiler
 from numba.core.imputils import lower_constant
 from numba.core.registry import CPUDispatcher
+from numba.core.typing import signature
 from numba.extending import models, register_model
 
+from wend.kernel.bundles import check_answer, passed
 from wend.kernel.caching import KernelCache
 
 TESTED = ((0, 60), (0, 69))     # from this version of Numba on, and below that one
@@ -149,7 +153,10 @@ class _KernelType(types.Dispatcher):
         return self._get_object().part
 
     def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
-        return super().get_call_type(context, tuple(map(_widened, args)), {k: _widened(v) for k, v in kws.items()})
+        found = super().get_call_type(context, tuple(map(_widened, args)), {k: _widened(v) for k, v in kws.items()})
+        if found is not None:
+            check_answer(found.return_type)
+        return found
 
 
 register_model(_KernelType)(models.OpaqueModel)
@@ -163,7 +170,16 @@ def _no_value(context: Any, *_: Any) -> Any:
 
 def _widened(kind: Any) -> Any:
     kind = types.unliteral(kind)
-    return types.int64 if isinstance(kind, types.Integer) and kind.signed else kind
+    return types.int64 if isinstance(kind, types.Integer) and kind.signed else passed(kind)
+
+
+class _WholeFunction(_FunctionCompiler):
+    """Compiles a kernel to which bundles are passed by address, and calls it by the types that Python passes."""
+
+    def _compile_core(self, args: Any, return_type: Any) -> Any:
+        result = super()._compile_core(tuple(map(passed, args)), return_type)
+        check_answer(result.signature.return_type)
+        return result._replace(signature=signature(result.signature.return_type, *args))
 
 
 class Kernel(CPUDispatcher):
@@ -171,6 +187,7 @@ class Kernel(CPUDispatcher):
 
     def __init__(self, py_func: Any, locals: Any, targetoptions: Any) -> None:
         super().__init__(py_func, locals, targetoptions, _WholeCompiler)
+        self._compiler = _WholeFunction(py_func, self.targetdescr, targetoptions, locals, _WholeCompiler)
         self._type = _KernelType(self)
 
     @property

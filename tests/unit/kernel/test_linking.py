@@ -11,6 +11,7 @@ import os
 import pickle
 import subprocess
 import sys
+from typing import NamedTuple
 
 import numba
 import numpy as np
@@ -214,6 +215,62 @@ def test_kernels_can_be_passed_to_kernels_and_the_whole_can_be_cached_all_the_sa
 
     assert both_ways(np.array([10]), 4) == 46 * 34
     assert not both_ways.overloads[both_ways.signatures[0]].library.has_dynamic_globals     # these are never cached
+
+
+class Inner(NamedTuple):
+    values: np.ndarray
+    flag: bool
+
+
+class Outer(NamedTuple):
+    first: Inner
+    number: int
+    second: Inner
+    table: np.ndarray
+
+
+def test_bundles_are_passed_by_address_and_read_as_they_were_given() -> None:
+    @uncached
+    def total(inner, k):
+        return inner.values[k] if inner.flag else -inner.values[k]
+
+    @uncached
+    def mixed(outer, number):
+        return 1000 * total(outer.first, 1) + 10 * total(outer.second, 1) + number
+
+    @uncached
+    def exchanged(outer):
+        answer = 0
+        for k in range(3):                                  # each time, another one is written down
+            turned = Outer(outer.second, outer.number + k, Inner(outer.table[k], k == 1), outer.table)
+            answer = 10 * answer + mixed(turned, turned.number)
+        return answer
+
+    table = np.arange(6, dtype=np.int32).reshape(3, 2)
+    given = Outer(Inner(np.array([1, 2]), True), 7, Inner(np.array([3.5, 4.5]), False), table)
+    answers = mixed(given, 5), exchanged(given)
+    assert [len(kernel.overloads) for kernel in (total, mixed, exchanged)] == [0, 1, 1]
+    assert mixed.signatures == [tuple(map(numba.typeof, (given, 5)))]       # Python finds it by what it passes
+    assert answers == (2000 - 45 + 5, exchanged.py_func(given))
+
+
+def test_a_kernel_that_would_return_the_address_of_a_bundle_is_not_compiled() -> None:
+    @uncached
+    def second(outer):
+        return outer.second
+
+    @uncached
+    def hidden(outer):
+        return Outer(outer.first, 1, outer.second, outer.table)
+
+    @uncached
+    def through_a_part(outer):
+        return hidden(outer).number
+
+    given = Outer(Inner(np.arange(2), True), 7, Inner(np.arange(2), False), np.zeros((2, 2)))
+    for kernel in (second, hidden, through_a_part):
+        with pytest.raises(numba.TypingError, match="must not return a bundle"):
+            kernel(given)
 
 
 def test_a_prepared_kernel_answers_as_the_kernel_does(kernels) -> None:

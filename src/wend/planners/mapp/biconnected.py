@@ -42,7 +42,8 @@ def make_bicomponents(cells: int) -> Bicomponents:
 @jit
 def label_bicomponents(tables, closed, bicomponents):
     """Find the bicomponents of the map without the cells where `closed` is not 0. Mutates: bicomponents."""
-    label, seen, low, came, tried, stack = bicomponents
+    label, seen, low = bicomponents.label, bicomponents.seen, bicomponents.low
+    came, tried, stack = bicomponents.came, bicomponents.tried, bicomponents.stack
     label[:] = NO_BICOMPONENT
     seen[:] = 0
     time = 0
