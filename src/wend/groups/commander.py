@@ -87,8 +87,10 @@ class Commander:
         while self._unplanned and len(errands) < ROUTES_AT_ONCE:
             group = self._unplanned[0]
             is_left = [self._is_left(group, agent) for agent in group.members]
-            if not any(is_left[group.served :]):
-                self._unplanned = self._unplanned[1:]       # they have all got other orders, or their paths
+            if not any(is_left[group.served :]):            # they have all got other orders, or their paths
+                if group.search is not None:
+                    group.search.end()
+                self._unplanned = self._unplanned[1:]
                 continue
             for name in ("members", "search", "served"):
                 self._journal.keep_attribute(group, name)

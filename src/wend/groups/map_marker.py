@@ -41,7 +41,7 @@ from numpy.typing import NDArray
 
 from wend.errors import NoPathError, ParameterError
 from wend.kernel import FOUND, OUT_OF_BUDGET, OUT_OF_SPACE, UNREACHABLE, jit
-from wend.kernel.arrays import allocate, copied, float64, int32, int64, record, uint8
+from wend.kernel.arrays import allocate, copied, float64, grown, int32, int64, record, uint8
 from wend.maps.grid import Grid
 from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, Point
 from wend.search.astar import NO_LIMIT, Path
@@ -207,7 +207,7 @@ def update(tables, marking, length, factor, cap):
 
 
 _NO_CELLS = np.zeros(0, np.int32)
-_kept = threading.local()       # the last workspace of each thread: setting one up costs more than a short search
+_kept = threading.local()       # a workspace of each thread that is free: setting one up costs more than a short search
 
 
 def mark_paths(
@@ -244,7 +244,7 @@ class Marker:
         marking: Marking | None = vars(_kept).pop("marking", None)
         if marking is None or marking.mark.size != grid.size:
             marking = make_marking(grid.size)
-        self._marking = marking                             # it is replaced when it grows
+        self._marking: Marking | None = marking             # it is replaced when it grows; None: the search has ended
         self.found: list[tuple[NDArray[np.int32], int]] = [(_NO_CELLS, 0)] * len(starts)    # path and expansions, each
         self._tables, self._starts = copied(grid.tables), list(starts)
         self._factor, self._cap = float(factor), float(cap)
@@ -262,29 +262,34 @@ class Marker:
     def run(self, limit: int) -> int:
         """Expand up to so many nodes; return how many were expanded."""
         made, tables = 0, self._tables
-        while not self.is_done:
-            before = int(expansions_of(self._marking))
-            answer = run(tables, self._marking, limit - made)
-            made += int(expansions_of(self._marking)) - before
+        while (marking := self._marking) is not None:
+            before = int(expansions_of(marking))
+            answer = run(tables, marking, limit - made)
+            made += int(expansions_of(marking)) - before
             if answer == OUT_OF_BUDGET:
                 break
             if answer == OUT_OF_SPACE:
-                space = self._marking.open_list.pool.shape[0] // 4
-                self._marking = self._marking._replace(open_list=make_open_list(space))
-            else:
-                length = trace_path(tables, self._marking)
-                if self._factor < 1:
-                    update(tables, self._marking, length, self._factor, self._cap)
-                path = self._marking.path[length - 1 :: -1].copy()
-                self.found[self._line[self._done]] = path, int(expansions_of(self._marking))
-                self._done += 1
+                self._marking = grown(marking, entries=2 * marking.open_list.pool.shape[0])
+                continue
+            length = trace_path(tables, marking)
+            if self._factor < 1:
+                update(tables, marking, length, self._factor, self._cap)
+            path = marking.path[length - 1 :: -1].copy()
+            self.found[self._line[self._done]] = path, int(expansions_of(marking))
+            self._done += 1
             self._begin()
-        if self.is_done:
-            _kept.marking = self._marking
         return made
 
+    def end(self) -> None:
+        """Leave the workspace to the next search: all agents have their paths, or none waits for one any more."""
+        marking, self._marking = self._marking, None
+        if marking is not None:
+            _kept.marking = marking
+
     def _begin(self) -> None:
-        if not self.is_done:
+        if self.is_done or self._marking is None:
+            self.end()
+        else:
             begin(self._marking, self._starts[self._line[self._done]], self._cap)
 
 

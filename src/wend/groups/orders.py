@@ -111,6 +111,9 @@ class PathSearch(Protocol):
     def paths(self, cells: Sequence[int]) -> list[Cells]:
         """The paths of all agents, from these cells on or from near them, or NO_PATH, each with the target."""
 
+    def end(self) -> None:
+        """No agent waits for a path any more: what the search works with is free for the next one."""
+
 
 def search_for(grid: Grid, starts: Sequence[int], target: int, mode: str) -> PathSearch:
     """The search for paths from these cells to a target within their reach."""
@@ -143,6 +146,9 @@ class ShortestPaths:
         """The shortest paths from these cells."""
         return [self._path(cell) for cell in cells]
 
+    def end(self) -> None:
+        """No agent waits for a path any more. All that it works with is its own."""
+
     def _path(self, cell: int) -> Cells:
         left = self._distance(cell)
         if left == UNREACHABLE:         # there was a wall
@@ -170,6 +176,10 @@ class CohesivePaths:
     def paths(self, cells: Sequence[int]) -> list[Cells]:
         """The paths from the agents' starts, without what lies behind the agents by now."""
         return [self._rest(path, cell) for (path, _), cell in zip(self._marker.found, cells, strict=True)]
+
+    def end(self) -> None:
+        """No agent waits for a path any more: the workspace is free for the next search."""
+        self._marker.end()
 
     def _rest(self, path: Cells, here: int) -> Cells:
         """A path from its last cell on of those that are nearest to an agent."""

@@ -9,7 +9,7 @@ from tests.reference.map_marker import map_marker
 from wend import Grid, shortest_path
 from wend.errors import MapError, NoPathError, ParameterError
 from wend.groups import map_marker as kernels
-from wend.groups.map_marker import mark_paths
+from wend.groups.map_marker import make_marking, mark_paths
 from wend.maps.terrain import Point
 from wend.problems.scenarios import marker_scenario
 from wend.search.open_list import make_open_list
@@ -139,7 +139,38 @@ def test_an_open_list_that_is_full_grows() -> None:
     expected = mark_paths(wall, [(0, 0), (0, 2)], (5, 1))
     kernels._kept.marking = kernels._kept.marking._replace(open_list=make_open_list(1))
     assert mark_paths(wall, [(0, 0), (0, 2)], (5, 1)) == expected
-    assert kernels._kept.marking.open_list.pool.shape[0] == make_open_list(2).pool.shape[0]
+    assert kernels._kept.marking.open_list.pool.shape[0] == 2 * make_open_list(1).pool.shape[0]
+
+
+@pytest.mark.small
+def test_a_search_whose_open_list_grows_expands_no_node_twice() -> None:
+    """Otherwise what a budget is spent on would depend on the searches that were made before it."""
+    wall = Grid.from_text("......\n.@@@@.\n......")
+    cells, target = [wall.cell(0, 0), wall.cell(0, 2)], wall.cell(5, 1)
+    in_a_large_list = kernels.Marker(wall, cells, target).run(kernels.NO_LIMIT)
+    kernels._kept.marking = kernels._kept.marking._replace(open_list=make_open_list(1))
+    assert kernels.Marker(wall, cells, target).run(kernels.NO_LIMIT) == in_a_large_list
+
+
+@pytest.mark.small
+def test_a_search_has_a_workspace_of_its_own_until_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next one gets it, whether the first was done or given up: to make one touches every page of it."""
+    made = []
+    monkeypatch.setattr(kernels, "make_marking", lambda cells: made.append(cells) or make_marking(cells))
+    grid = Grid(np.ones((5, 17)))
+    first = kernels.Marker(grid, [0], 84)
+    second = kernels.Marker(grid, [0], 84)
+    assert made == [85, 85]
+    second.run(kernels.NO_LIMIT)
+    third = kernels.Marker(grid, [0], 84)
+    third.run(3)
+    third.end()
+    fourth = kernels.Marker(grid, [0], 84)
+    for marker in (first, fourth):
+        marker.run(kernels.NO_LIMIT)
+        marker.end()
+        assert marker.found[0][0].tolist() == second.found[0][0].tolist()
+    assert made == [85, 85]
 
 
 @pytest.mark.small

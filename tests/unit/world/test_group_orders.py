@@ -5,6 +5,8 @@ import pytest
 
 from wend import ALGORITHMS, Grid, World
 from wend.errors import MapError, ParameterError, UnknownNameError
+from wend.groups import map_marker
+from wend.groups.map_marker import make_marking
 from wend.groups.routes import SPACING
 from wend.maps import generators as mapgen
 from wend.metrics import first_move_ticks, path_length
@@ -362,3 +364,17 @@ def test_the_search_for_a_group_goes_on_through_walls_deaths_orders_and_snapshot
     world.run(max_ticks=600, budget=300)
     assert world.all_home()
     assert judge_trace(world.trace()) == []
+
+
+def test_a_search_that_is_given_up_leaves_its_workspace_to_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+    monkeypatch.setattr(map_marker, "make_marking", lambda cells: made.append(cells) or make_marking(cells))
+    world, group = far_apart("surge", "attack_move", 10)
+    made.clear()
+    for target in ((10, 10), (50, 50), (10, 50)):
+        for agent in group:
+            world.order(agent, (1, 1))
+        world.tick(budget=100)                          # no agent waits for the paths any more
+        world.order_group(group, target, "attack_move", budget=10)
+        world.tick(budget=100)
+    assert made == []
