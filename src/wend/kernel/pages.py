@@ -13,7 +13,7 @@ import numpy as np
 
 from wend.kernel.arrays import allocate, record
 from wend.kernel.compiling import jit
-from wend.kernel.pools import CHUNK, Pool, carry, enlarged, get, make_pool, put
+from wend.kernel.pools import CHUNK, Pool, bring, carry, enlarged, get, make_pool, put
 
 PAGE = CHUNK        # cells in a page
 NO_PAGE = 0
@@ -68,7 +68,10 @@ def new_page(pages):
         return page
     carry(pages.pool, 2)
     counts.used += 1
-    return (counts.used - 1) * PAGE
+    page = (counts.used - 1) * PAGE
+    if page < pages.pool.counts[0].until:       # the pool grew before its last pages were used
+        bring(pages.pool, page)
+    return page
 
 
 @jit
