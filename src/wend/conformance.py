@@ -15,10 +15,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wend.errors import ConformanceError, ViolationError
+from wend import arguments
+from wend.errors import ConformanceError, ParameterError, ViolationError
 from wend.kernel import NO_AGENT, NO_CELL
 from wend.maps.grid import Grid
 from wend.maps.terrain import Point
+from wend.planners import registry
 from wend.planners.base import Planner
 from wend.world.world import World
 
@@ -90,13 +92,18 @@ class _Untested(Exception):
     """A check had nothing to judge, for this reason."""
 
 
-def check_planner(factory: Factory, *, online: bool = True) -> Conformance:
+def check_planner(factory: Factory | str, *, online: bool = True) -> Conformance:
     """Run all checks on a planner, and return what they found; a ConformanceError with all of it if it is not legal.
 
-    `factory` makes a fresh planner: a class, or a function such as `lambda: MyPlanner(depth=3)`. `online` says that it
-    claims to keep within a budget in every tick.
+    `factory` makes a fresh planner: a class, or a function such as `lambda: MyPlanner(depth=3)`. The name of a planner
+    stands for one with its defaults. `online` says that it claims to keep within a budget in every tick.
     """
-    name = type(factory()).__name__
+    if isinstance(factory, str):
+        factory = registry.find(factory).create
+    if not callable(factory):
+        raise ParameterError(f"factory is what makes a planner, a class or a function, or a name, not {factory!r:.60}")
+    arguments.instance(made := factory(), "what factory makes", Planner, "a planner")
+    name = type(made).__name__
     findings: list[Finding] = []
     causes: list[Exception] = []
     for check in (*LEGAL, *GOOD):

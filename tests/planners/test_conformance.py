@@ -11,7 +11,7 @@ import pytest
 
 from wend import ALGORITHMS, Planner, check_planner, parameter
 from wend.conformance import GOOD, LEGAL
-from wend.errors import ConformanceError
+from wend.errors import ConformanceError, ParameterError, UnknownNameError
 from wend.planners.base import Intent, Overlay, Promise
 from wend.planners.local_repair import LocalRepair
 
@@ -177,6 +177,17 @@ def test_a_planner_that_only_stands_is_legal_and_not_good() -> None:
     assert found["lone_agent_gets_home"] == "a lone agent did not reach (11, 9) in 200 ticks"
     assert found["crowd_gets_home"] == "only 0 of 24 agents ever got home in 150 ticks"
     assert found["budget_is_kept"] == "reported no expansions: the budget was not tested"
+
+
+def test_a_planner_may_be_named_and_what_makes_none_is_refused() -> None:
+    assert check_planner("lra").planner == "LocalRepair"
+    with pytest.raises(UnknownNameError, match="Did you mean 'weave'"):
+        check_planner("weeve")
+    for wrong in (LocalRepair(), 3, None):
+        with pytest.raises(ParameterError, match="factory is what makes a planner"):
+            check_planner(wrong)    # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="what factory makes is a planner, not 5"):
+        check_planner(lambda: 5)    # type: ignore[arg-type,return-value]
 
 
 def test_the_report_lists_what_was_checked_and_what_was_found() -> None:

@@ -83,7 +83,7 @@ def test_whoever_is_shut_in_is_said_to_wait(key: str) -> None:
     assert shut_in > 10
 
 
-@pytest.mark.parametrize("key", ["lra", "bmaa", "bmaa-c", "bmaa-f", "bmaa-fc", "surge"])
+@pytest.mark.parametrize("key", ["lra", "bmaa", "bmaa-c", "bmaa-f", "bmaa-fc", "surge", "pibt", "lacam", "lacam-rt"])
 def test_planners_that_look_at_the_next_cell_name_an_agent_beside(key: str) -> None:
     """It stands on one of the eight cells around the one that waits, or stood there when the tick began."""
     named = 0

@@ -365,7 +365,7 @@ def _read(name: str) -> tuple[Path, dict[str, Any]]:
     if path.suffix != ".toml":
         known = list_specs()
         if name not in known:
-            raise UnknownNameError("experiment", name, known)
+            raise UnknownNameError("experiment", name, known, hint="Your own go by their file, NAME.toml.")
         path = known[name]
     text = read_bytes(path, at_most=_MAX_BYTES)
     try:

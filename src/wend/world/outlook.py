@@ -212,8 +212,8 @@ class Outlook:
 
     def __repr__(self) -> str:
         there = int(((self.state.agents.cell != NO_CELL) & self.state.agents.controlled).sum())
-        by = type(self.planner).__name__
         home = f"{self.home_count()} of {there} agents home"
+        by = self._handovers[-1].algorithm.rpartition(":")[2]       # a name, or the class of one that was given
         return f"<World at tick {self.ticks}: {home}, moved by {by}, on {self.grid}>"
 
     def _repr_html_(self) -> str:

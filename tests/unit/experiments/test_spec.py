@@ -266,6 +266,8 @@ def test_only_a_small_regular_file_is_a_spec(tmp_path) -> None:
 def test_unknown_names_list_the_known(tmp_path) -> None:
     with pytest.raises(UnknownNameError, match=r"unknown experiment 'silver/figure'\. Did you mean 'silver/figures'"):
         load_spec("silver/figure")
+    with pytest.raises(UnknownNameError, match=r"unknown experiment 'mine'.* Your own go by their file, NAME\.toml\.$"):
+        load_spec("mine")
     with pytest.raises(UnknownNameError, match="unknown scale of a 'full'"):
         spec_of(tmp_path).jobs("full")
     with pytest.raises(FormatError, match="no such file"):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from wend import Budget, Grid, Planner, Problem, World
+from wend import Budget, Grid, Planner, Problem, World, create
 from wend.errors import MapError, ParameterError, UnknownNameError, ViolationError
 from wend.planners.base import Intent, Proposal
 from wend.world.conduct import AgentIntent
@@ -336,7 +336,10 @@ def test_a_world_tells_what_it_is() -> None:
     world.add((2, 0), (4, 0))
     world.add((1, 0), controlled=False)
     world.tick()
-    assert repr(world) == f"<World at tick 1: 1 of 2 agents home, moved by LocalRepair, on {CORRIDOR!r}>"
+    assert repr(world) == f"<World at tick 1: 1 of 2 agents home, moved by lra, on {CORRIDOR!r}>"
+    world.change_planner("weave")
+    assert "moved by weave" in repr(world)
+    assert "moved by Far" in repr(World(CORRIDOR, create("far")))
 
 
 @pytest.mark.small
