@@ -24,7 +24,7 @@ from wend import arguments, metrics
 from wend.errors import ParameterError
 from wend.maps.terrain import places_of
 from wend.planners import registry
-from wend.planners.base import Budget, Planner
+from wend.planners.base import Budget, Planner, TimedPlan
 from wend.problems.problem import Problem
 from wend.problems.scenarios import Group
 from wend.rules import Violation
@@ -102,6 +102,14 @@ class Run:
     def makespan_lower_bound(self) -> int:
         """What the makespan would be if no agent were in another's way."""
         return metrics.makespan_bound(self.trace)
+
+    @property
+    def solutions(self) -> list[TimedPlan]:
+        """The whole plans that the planner found, each better than the one before it: when, and what it costs.
+
+        Empty if it decides tick by tick.
+        """
+        return [TimedPlan(*solution) for solution in self.trace.meta.get("solutions", [])]
 
     def save(self, path: str | Path) -> None:
         """Write the trace to a file (.wend), which `wend replay`, `wend check` and `Trace.load` read."""
@@ -237,6 +245,8 @@ def solve(
         budget=budget,
     )
     trace.meta["plan_seconds"] = float(trace.plan_ms.sum()) / 1000
+    if found := world.planner.solutions():
+        trace.meta["solutions"] = [list(solution) for solution in found]
     if limits.expansions is not None:
         trace.meta["max_expansions"] = limits.expansions
     return Run(

@@ -59,6 +59,7 @@ _ASIDE, _MOST_ASIDE = 4.0, 28.0     # from a curve to the next, and from the fir
 _HEAT = "viridis"           # from dark to light
 _DASH = 4.0                 # in line widths
 _APART, _MOST_APART = 0.9, 6.0      # the same for the curves of a cactus plot, upwards
+_LETTERS = 14               # of a label to the inch
 _NAME = 35.0                # that the name of a tick needs
 _SAME = 0.008               # share of the height within which two curves lie on one another
 
@@ -146,10 +147,10 @@ def _draw(exhibit: Exhibit, file: IO[bytes], format: str, style: dict[Any, Any])
             if k + across >= len(panels):
                 axes.set_xlabel(metric_name(panels[k].row_column))
         if is_heat:
-            figure.suptitle(_height_label(panels[0]), fontsize=9.5)
+            figure.suptitle(_height_label(panels[0], size[0]), fontsize=9.5)
         else:
             _share_height(grid.ravel()[: len(panels)])
-            figure.supylabel(_height_label(panels[0]), fontsize=9.5)
+            figure.supylabel(_height_label(panels[0], size[1]), fontsize=9.5)
             _legend(figure, panels)
         figure.savefig(file, format=format, metadata=_METADATA[format], dpi=200)
 
@@ -167,11 +168,12 @@ def _share_height(panels: Any) -> None:
             _name_round_numbers(axes.yaxis, 200.0)
 
 
-def _height_label(sheet: Sheet) -> str:
+def _height_label(sheet: Sheet, inches: float) -> str:
+    """What is shown, in lines that are not longer than a side of the figure."""
     if sheet.steps is not None:
         return "problems solved"
     measure = sheet.measures[0]
-    return "\n".join(textwrap.wrap(measure.help + (" (%)" if _factor(sheet) == 100 else ""), 52))
+    return "\n".join(textwrap.wrap(measure.help + (" (%)" if _factor(sheet) == 100 else ""), int(inches * _LETTERS)))
 
 
 def _legend(figure: Figure, panels: list[Sheet]) -> None:
@@ -210,7 +212,7 @@ def _factor(sheet: Sheet) -> float:
 def _draw_curves(axes: Axes, sheet: Sheet, width: float) -> None:
     points = np.array([[_point(entry.mean) for entry in line] for line in sheet.entries]) * _factor(sheet)
     means, lows, highs = points[..., 0], points[..., 1], points[..., 2]
-    numeric = all(isinstance(x, (int, float)) for x in sheet.rows)
+    numeric = not sheet.is_even and all(isinstance(x, (int, float)) for x in sheet.rows)
     xs = np.array(sheet.rows if numeric else range(len(sheet.rows)), dtype=float)
     aside = _offsets(len(sheet.columns), _ASIDE, min(_MOST_ASIDE, 0.4 * width / max(xs.size, 1)))
     for k in range(len(sheet.columns)):
@@ -228,7 +230,7 @@ def _draw_curves(axes: Axes, sheet: Sheet, width: float) -> None:
         beside = (0.04 + 1.2 * aside.max() / width) * np.ptp(xs) or 0.5
         axes.set_xlim(xs.min() - beside, xs.max() + beside)
     if sheet.lines is None and (xs.size <= _MOST_TICKS or not numeric):
-        names = [str(x) for x in sheet.rows]
+        names = [f"{x:g}" if isinstance(x, float) else str(x) for x in sheet.rows]
         aslant = sum(map(len, names)) > _LONG_TICKS
         axes.set_xticks(xs, names, rotation=30 if aslant else 0, ha="right" if aslant else "center")
     _set_height(axes, sheet, means, lows, highs)

@@ -41,6 +41,7 @@ class Sheet:
     entries: list[list[Entry]]  # [row][column]
     lines: list[Line | None] | None = None      # of a `log` figure: the line of each column, if it has enough points
     is_heat: bool = False       # of a figure: drawn as coloured squares
+    is_even: bool = False       # ... its rows stand equally far from each other, whatever their numbers are
     steps: list[list[float]] | None = None      # of a cactus plot: what each column's solved problems took, sorted
     printed: dict[Key, list[tuple[float, float]]] = field(default_factory=dict)     # of a figure: the paper's curves
 

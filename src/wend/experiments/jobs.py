@@ -19,13 +19,14 @@ from functools import lru_cache
 from typing import Any
 
 import numba
+import numpy as np
 
 from wend import __version__, plugins
 from wend.errors import ParameterError, WendError
 from wend.experiments.provenance import cpu_model
 from wend.experiments.spec import Job, Spec
 from wend.experiments.store import SCHEMA, Row
-from wend.files import to_json
+from wend.files import array_bytes, to_json
 from wend.maps.grid import Grid
 from wend.maps.sources import load_scenario
 from wend.metrics import MEASURES
@@ -109,6 +110,7 @@ def run_problem(job: Job, problem: Problem) -> Row:
         "stopped_by": run.stopped_by,
         "state_hash": run.state_hash,
         "violations": len(run.violations),
+        "data": array_bytes(np.array(run.solutions)) if run.solutions else None,
         **{name: run.measure(name) for name in job["metrics"] if name in MEASURES},
         **{name: _measured(of, run.trace) for name, of in job.get("measures", {}).items()},
     }

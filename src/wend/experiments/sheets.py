@@ -11,13 +11,14 @@ import math
 import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from wend.errors import FormatError
 from wend.experiments.estimates import Line, estimate, estimate_difference, line_through, rate_of
 from wend.experiments.findings import Comparison, Entry, Exhibit, Sheet
 from wend.experiments.results import Key, Keys, Results
 from wend.experiments.spec import Figure, PaperNumber, Table
+from wend.files import parse_array
 from wend.metrics import Measure
 
 Place = tuple[Key, Key]         # row and column
@@ -50,6 +51,8 @@ def make_figure(results: Results, figure: Figure) -> list[Exhibit]:
     samples = _samples(results, figure.x, figure.series, figure.y, figure.where, place, figure.facets)
     if figure.cactus:
         return [_cactus(results, figure, samples)]
+    if figure.anytime:
+        samples, figure = _over_time(results, figure, samples), dataclasses.replace(figure, x="seconds")
     shown = [sample for sample in samples if _is_shown(sample.at[0])]
     exhibits = [_curves(results, figure, shown, shown)]
     common = _common_view(results, figure.y, (figure.x, figure.series), shown)
@@ -106,7 +109,8 @@ def _curves(
         title = "" if facet is None else str(facet)
         sheet = _sheet(results, title, (figure.x, figure.series), entries, columns, rows=sorted(there, key=_in_order))
         lines = _lines(results.spec.name, figure, sheet) if figure.log else None
-        sheets.append(dataclasses.replace(sheet, lines=lines, printed=curves, is_heat=figure.heat))
+        drawn = dataclasses.replace(sheet, is_heat=figure.heat, is_even=figure.anytime)
+        sheets.append(dataclasses.replace(drawn, lines=lines, printed=curves))
     name, title = (f"{figure.id}-common", f"{figure.title}, {COMMON}") if is_common else (figure.id, figure.title)
     return Exhibit(name, title, figure.paper, sheets, figure.facets)
 
@@ -126,6 +130,29 @@ def _lines(name: str, figure: Figure, sheet: Sheet) -> list[Line | None]:
         raise FormatError(name, f"figure {figure.id}: {sheet.row_column} is no number, so `log` cannot show it")
     columns = ([line[k].mean for line in sheet.entries] for k in range(len(sheet.columns)))
     return [line_through([(x, mean.value) for x, mean in zip(xs, means, strict=True) if mean]) for means in columns]
+
+
+def _over_time(results: Results, figure: Figure, samples: list[Sample]) -> list[Sample]:
+    """The samples after some round numbers of seconds each: of the best plan that the run had by then, if any."""
+    rows = results.values(("data",), figure.y, figure.where, f"figure {figure.id}")
+    courses = [_course(sample, data) for sample, ((data,), _) in zip(samples, rows, strict=True)]
+    found = []
+    for second in _round_numbers([seconds for course in courses for seconds, _ in course]):
+        for sample, course in zip(samples, courses, strict=True):
+            value = next((cost for seconds, cost in reversed(course) if seconds <= second), None)
+            is_solved = sample.is_solved and value is not None
+            found.append(sample._replace(at=(second, sample.at[1]), is_solved=is_solved, value=value))
+    return found
+
+
+def _course(sample: Sample, data: Any) -> list[tuple[float, float]]:
+    """When a run had a better plan, and what that cost; without such data, when it had its only one."""
+    if sample.value is None or not _is_shown(x := sample.at[0]):
+        return []
+    if data is None:
+        return [(cast(float, x), sample.value)]
+    plans = parse_array(data, "float64", "solutions").reshape(-1, 2).tolist()
+    return [(seconds, sample.value * cost / (plans[-1][1] or 1)) for seconds, cost in plans]
 
 
 def _cactus(results: Results, figure: Figure, samples: list[Sample]) -> Exhibit:

@@ -42,6 +42,7 @@ _MAX_BYTES = 2**18              # of a spec's file
 _MAX_NAMES = 10_000             # that one pattern may stand for
 _MAX_INTEGER = 2**63 - 1
 
+_COSTS = ("sum_of_costs", "soc_ratio")      # of which it is known how they fell from plan to plan
 _RANGE = re.compile(r"\{(\d{1,18})\.\.(\d{1,18})\}")
 _SCEN_FIELD = re.compile(r"\{(map|instance)\}")
 
@@ -112,6 +113,7 @@ class Figure:
     x: str = "agents"               # a column of the results, a metric, or "free_cells": those of the map
     series: str = "label"           # a column of the results
     log: bool = False               # both axes are logarithmic, and each series has the slope of its line
+    anytime: bool = False           # y of the best plan found so far, over the seconds; x is those of the first
     cactus: bool = False            # how many problems have y (yes or no) within x (a metric), over x
     heat: bool = False              # no curves: a square for each x and series, with y as its colour
     facets: str = ""                # a column of the results: a panel for each of its values
@@ -438,10 +440,12 @@ def _check_figure(spec: Spec, figure: Figure) -> None:
         raise FormatError(place, "a point of a printed curve is [x, y]")
     if figure.cactus and (figure.x not in spec.metrics or not spec.measure(figure.y).yes_no):
         raise FormatError(place, "a cactus plot shows a metric that is yes or no (y) over another metric (x)")
-    if figure.cactus and (figure.log or figure.printed):
-        raise FormatError(place, "a cactus plot has neither `log` nor `printed`")
-    if figure.heat and (figure.log or figure.cactus or figure.printed):
-        raise FormatError(place, "a figure with `heat` has neither `log` nor `cactus` nor `printed`")
+    if figure.anytime and (spec.job != "run" or figure.x not in spec.metrics or figure.y not in _COSTS):
+        raise FormatError(place, f"`anytime` shows {' or '.join(_COSTS)} (y) of runs since a time that is a metric (x)")
+    if figure.log + figure.cactus + figure.heat + figure.anytime > 1:
+        raise FormatError(place, "a figure has at most one of `log`, `cactus`, `heat` and `anytime`")
+    if figure.printed and (figure.cactus or figure.heat or figure.anytime):
+        raise FormatError(place, "a figure with `cactus`, `heat` or `anytime` has no `printed` curves")
     if figure.facets and figure.printed:
         raise FormatError(place, "a figure with `facets` has no `printed` curves: which panel do they belong to?")
 

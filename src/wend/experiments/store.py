@@ -64,7 +64,8 @@ COLUMNS = {
     "python": pa.string(),
     "schema": pa.int64(),
     "source": pa.string(),          # a hash of the planner's source, null if the planner is Wend's own
-    "data": pa.binary(),            # an array that a job function of the spec's own keeps, as .npy; else null
+    "data": pa.binary(),            # an array, as .npy, or null: of a run its solutions, seconds and sum of costs of
+                                    # each; else what a job function of the spec's own keeps
 }
 _LATER = ("source", "data")                # columns that older rows of the same schema lack
 

@@ -1,8 +1,8 @@
 """Verifying a results folder: its jobs, or some of them, are run again and held against the rows that it holds.
 
 What must be equal is the state hash of each run, how it ended, and every metric that does not depend on the machine. A
-run that a clock ended cannot be compared: it is not run again, or not compared if that happens only now. Results of
-other solvers are not run.
+run that a clock ended, or whose planner looks at one, cannot be compared: it is not run again, or not compared if that
+happens only now. Results of other solvers are not run.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from wend.experiments.jobs import check_code
 from wend.experiments.runner import on_cores
 from wend.experiments.spec import Job, Spec
 from wend.experiments.store import Row, Store
+from wend.planners import registry
 
 _COLUMNS = ("stopped_by", "error", "parameters", "source", "state_hash", "violations")      # and the metrics
 _CLOCKS = ("time-limit", "hard-limit")      # what ends a run sooner on a slower machine
@@ -45,7 +46,7 @@ class Verification:
 
     rows: int                   # of the folder, without those of other solvers
     wanted: int                 # jobs to be run again
-    timed: int                  # rows of runs that a clock ended: not run
+    timed: int                  # rows of runs that depend on a clock: not run
     unknown: int                # rows of jobs that the folder's spec does not name: not run
     ran: int = 0
     by_clock: int = 0           # of those, runs that a clock ended now: not compared
@@ -85,7 +86,7 @@ def verify(
     known = [job for name, job in named.items() if name in stored]
     if not known:
         raise FormatError(folder, "it holds no result of its spec: there is nothing to verify")
-    jobs = [job for job in known if stored[job["id"]]["stopped_by"] not in _CLOCKS]
+    jobs = [job for job in known if not _is_timed(job, stored[job["id"]])]
     found = Verification(
         rows=len(stored),
         wanted=len(jobs) if sample is None else min(sample, len(jobs)),
@@ -107,6 +108,13 @@ def verify(
         if progress is not None:
             progress(found)
     return found
+
+
+def _is_timed(job: Job, row: Row) -> bool:
+    """Whether a clock ended the run, or its planner looks at one."""
+    if row["stopped_by"] in _CLOCKS or job["job"] != "run":
+        return row["stopped_by"] in _CLOCKS
+    return registry.create(job["algorithm"], **job["parameters"]).depends_on_clock()
 
 
 def _other_inputs(folder: Path, spec: Spec, jobs: list[Job]) -> list[Mismatch]:

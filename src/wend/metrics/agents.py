@@ -243,12 +243,14 @@ def over_bound(cost: float, bound: int) -> float | None:
 
 
 def first_solution_seconds(trace: Trace) -> float | None:
-    """Seconds of planning until the last agent was home for good; None if one is not.
+    """Seconds of planning until there was a plan that brings all agents home; None if one is not home for good.
 
-    A planner that decides tick by tick has no whole solution before that tick.
+    A planner that decides tick by tick has none before the last agent is home.
     """
-    seconds = completion_seconds(trace)
-    return None if np.isnan(seconds).any() else float(seconds.max(initial=0.0))
+    seconds, found = completion_seconds(trace), trace.meta.get("solutions")
+    if np.isnan(seconds).any():
+        return None
+    return float(found[0][0] if found else seconds.max(initial=0.0))
 
 
 def _last_orders(trace: Trace) -> list[Event]:

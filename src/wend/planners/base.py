@@ -126,6 +126,13 @@ class Promise:
         return f"agent {self.agent}: {'provable' if self.provable else 'not provable'}{why and ', '}{why}"
 
 
+class TimedPlan(NamedTuple):
+    """A plan that brings all agents home."""
+
+    seconds: float      # of planning until it was found
+    sum_of_costs: int
+
+
 class Budget:
     """How much a planner may search in one tick: in node expansions, in milliseconds, in both, or without limit.
 
@@ -216,6 +223,7 @@ class Parameter:
     minimum: float | None = None
     maximum: float | None = None
     choices: tuple[str, ...] | None = None
+    clock: bool = False         # a time: unless it is 0, runs differ from machine to machine
 
     def parse(self, value: Any) -> Any:
         """Convert text or a number to the parameter's type; raise an error that says what is allowed."""
@@ -265,9 +273,10 @@ def parameter(
     minimum: float | None = None,
     maximum: float | None = None,
     choices: tuple[str, ...] | None = None,
+    clock: bool = False,
 ) -> Any:
-    """Declare a parameter as a field of a planner."""
-    about = {"help": help, "minimum": minimum, "maximum": maximum, "choices": choices}
+    """Declare a parameter as a field of a planner; `clock` says that it is a time, and 0 for none."""
+    about = {"help": help, "minimum": minimum, "maximum": maximum, "choices": choices, "clock": clock}
     return dataclasses.field(default=default, metadata=about)
 
 
@@ -286,6 +295,10 @@ class Planner(ABC):
     def parameters(cls) -> tuple[Parameter, ...]:
         """The parameters, in the order of their declaration."""
         return _parameters_of(cls)
+
+    def depends_on_clock(self) -> bool:
+        """Whether its runs differ from machine to machine."""
+        return any(declared.clock and getattr(self, declared.name) for declared in self.parameters())
 
     def bind(self, state: State, seed: int) -> None:
         """Start work in a world. Called once, before anything else."""
@@ -342,6 +355,13 @@ class Planner(ABC):
     def counters(self) -> dict[str, int]:
         """Numbers worth knowing about the run so far, by name; `repaths`, where given, counts repeated searches."""
         return {}
+
+    def solutions(self) -> Sequence[TimedPlan]:
+        """The plans that were found for the run as it began, each better than the one before it.
+
+        Empty for a planner that decides tick by tick: it has no whole plan before the last agent is home.
+        """
+        return ()
 
     # The window into a planner.
 

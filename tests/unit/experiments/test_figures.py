@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -21,6 +23,7 @@ from wend.experiments.findings import Exhibit
 from wend.experiments.report import make_report
 from wend.experiments.spec import AlgorithmSpec, Figure, Picture, Scale
 from wend.experiments.store import Store
+from wend.metrics import Measure
 
 BEGINNINGS = {"svg": b"<?xml", "pdf": b"%PDF-", "png": b"\x89PNG"}
 
@@ -70,6 +73,16 @@ def test_a_heat_figure_has_a_square_with_its_number_for_each_place(tmp_path) -> 
         assert svg.count(f">{text}</text>") == count
     assert "#440154" in svg     # the least and the most have the ends of the scale
     assert "#fde725" in svg
+
+
+@pytest.mark.parametrize(("facets", "letters"), [("", 51), ("map", 42)])
+def test_a_label_is_not_longer_than_the_figure_is_high(tmp_path, facets, letters) -> None:
+    """One row of panels is less high than a single figure."""
+    figure = figure_of(tmp_path, facets=facets)
+    long = [Measure("what is shown in this figure " * 3)] * 2
+    drawing = draw_for_page(replace(figure, sheets=[replace(sheet, measures=long) for sheet in figure.sheets]))
+    lines = re.findall(r">((?:what|is|shown|in|this|figure) [^<>]+)</text>", drawing)
+    assert letters - 7 < max(map(len, lines)) <= letters
 
 
 def test_curves_apart_are_whole_lines(tmp_path) -> None:

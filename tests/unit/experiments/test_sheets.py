@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
+import numpy as np
 import pytest
 
 from tests.unit.experiments.sample_results import MAPS, a_spec, cell, fill, printed
@@ -13,6 +15,7 @@ from wend.experiments.render import to_html, to_markdown
 from wend.experiments.report import make_report
 from wend.experiments.spec import AlgorithmSpec, Figure, PaperNumber, Scale, Spec, Table, load_spec
 from wend.experiments.store import Store
+from wend.files import array_bytes
 
 METRICS = ["all_home", "makespan", "plan_seconds"]
 COSTS = Table("costs", "Costs", rows="label", values=["all_home", "makespan"])
@@ -212,12 +215,40 @@ def test_a_cactus_plot_has_a_panel_for_a_map_on_which_nothing_is_solved(store) -
     assert "| random:seed=1 | 0.2 | 0/2 = 0 %, 0 to 66 | 0/2 = 0 %, 0 to 66 |" in to_markdown(report)
 
 
+def test_cost_over_time_is_that_of_the_best_plan_so_far(store) -> None:
+    """Strong has plans of 30, 20 and 10 after 0.15, 0.4 and 3 s on each problem; weak one on the first two, at once."""
+    plans = array_bytes(np.array([[0.15, 30.0], [0.4, 20.0], [3.0, 10.0]]))
+    figure = Figure("t", "T", x="first_solution_seconds", y="soc_ratio", anytime=True)
+    spec = dataclasses.replace(spec_of(figures=[figure]), metrics=["soc_ratio", "first_solution_seconds"])
+
+    def planned(job: dict) -> dict:
+        if job["label"] == "strong":
+            return {"soc_ratio": 1.1, "first_solution_seconds": 0.15, "data": plans}
+        if job["map"].endswith("1"):
+            return {"stopped_by": "max-ticks"}
+        return {"soc_ratio": 2.0, "first_solution_seconds": 0.1}
+
+    fill(store, spec, planned)
+    figure, common = make_report(spec, store).figures
+    (sheet,) = figure.sheets
+    assert (sheet.row_column, sheet.rows) == ("seconds", [0.2, 0.5, 1.0, 2.0, 5.0])
+    assert [[(each.mean.value, each.mean.problems) for each in line] for line in sheet.entries] == [
+        [(pytest.approx(ratio), 4), (2.0, 2)] for ratio in (3.3, 2.2, 2.2, 2.2, 1.1)
+    ]
+    assert all(each.mean.problems == 2 for line in common.sheets[0].entries for each in line)
+    page = to_html(make_report(spec, store))
+    assert ">seconds</text>" in page
+    assert ">0.5</text>" in page
+
+
 @pytest.mark.parametrize(
     ("keys", "reason"),
     [
         ('y = "makespan"\nx = "plan_seconds"\ncactus = true', "shows a metric that is yes or no"),
         ('y = "all_home"\ncactus = true', "over another metric"),
-        ('y = "all_home"\nx = "plan_seconds"\ncactus = true\nlog = true', "neither `log` nor `printed`"),
+        ('y = "all_home"\nx = "plan_seconds"\ncactus = true\nlog = true', "at most one of `log`, `cactus`"),
+        ('y = "all_home"\nx = "plan_seconds"\ncactus = true\nprinted = { a = [[1, 2]] }', "no `printed` curves"),
+        ('y = "makespan"\nx = "plan_seconds"\nanytime = true', r"shows sum_of_costs or soc_ratio \(y\)"),
         ('y = "all_home"\nprinted = { a = [[1]] }', r"a point of a printed curve is \[x, y\]"),
         ('y = "all_home"\nfacets = "map"\nprinted = { a = [[1, 2]] }', "which panel"),
     ],

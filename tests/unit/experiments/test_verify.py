@@ -110,6 +110,15 @@ def test_runs_that_a_clock_ended_are_not_compared(spec, folder) -> None:
     assert not verify(folder).holds         # nothing was compared
 
 
+def test_runs_of_a_planner_that_looks_at_a_clock_are_not_compared(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("hall.map").write_text(HALL)
+    Path("b.toml").write_text(SPEC + '[[algorithms]]\nname = "lacam"\nparameters = { anytime_ms = 5 }\n')
+    run_experiment(load_spec("b.toml"), "quick", out="b")
+    found = verify(tmp_path / "b")
+    assert (found.rows, found.wanted, found.timed, found.differences) == (12, 6, 6, [])
+
+
 def test_a_slower_machine_is_no_difference(folder, monkeypatch) -> None:
     def slow(jobs, about, workers):
         return ({**row, "stopped_by": "time-limit", "ticks": 1.0} for row in on_cores(jobs, about, workers))

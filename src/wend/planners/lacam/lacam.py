@@ -28,14 +28,14 @@ Deviations and open points
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wend.planners.base import Budget, Intent, Overlay, Planner, Proposal, State, parameter
+from wend.planners.base import Budget, Intent, Overlay, Planner, Proposal, State, TimedPlan, parameter
 from wend.planners.lacam.carrying import CarriedPlan
 from wend.planners.lacam.instance import make_instance
 from wend.planners.lacam.solving import Effort, Solver, nothing_found
@@ -55,7 +55,7 @@ class Lacam(Planner):
     guides: bool = parameter(True, "whether units look for paths around one another first, to prefer in the search")
     max_expansions: int = parameter(100_000, "configurations that are tried at most for a first plan", minimum=1)
     anytime_expansions: int = parameter(0, "configurations that are tried to improve the first plan", minimum=0)
-    anytime_ms: float = parameter(0.0, "milliseconds in which the first plan is improved", minimum=0)
+    anytime_ms: float = parameter(0.0, "milliseconds in which the first plan is improved", minimum=0, clock=True)
 
     def bind(self, state: State, seed: int) -> None:
         super().bind(state, seed)
@@ -104,6 +104,9 @@ class Lacam(Planner):
             "moves_left": found.moves_left,
             "repaths": self._plans_made - 1,
         }
+
+    def solutions(self) -> Sequence[TimedPlan]:
+        return self._solver.solutions if (self._plans_made, self._made_at) == (1, 0) else ()
 
     def is_improving(self) -> bool:
         return self._solver.is_improving

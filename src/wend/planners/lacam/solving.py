@@ -14,15 +14,17 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wend.planners.base import TimedPlan
 from wend.planners.lacam.guides import make_guides
 from wend.planners.lacam.instance import LacamInstance, longest_path
-from wend.planners.lacam.refining import Refiner
+from wend.planners.lacam.refining import Refiner, sum_of_costs
 from wend.planners.lacam.search import EXHAUSTED, TreeSearch
 
 _SLICE_DECISIONS = 10_000       # of units, between two looks at the clock: about 3 ms; but not more than
@@ -83,16 +85,22 @@ class _First(NamedTuple):
 class Solver:
     """Solves instances. While `is_improving`, it has a plan already, and an interrupt only ends the improving."""
 
+    uncaptured: ClassVar[Sequence[str]] = ("solutions",)    # they tell of clocks
+
     def __init__(self, effort: Effort, *, swaps: bool, guides: bool) -> None:
         self.is_improving = False
+        self.solutions: list[TimedPlan] = []    # of the last instance, each better than the one before it
         self._effort, self._swaps, self._guides = effort, swaps, guides
 
     def solve(self, instance: LacamInstance, seed: int) -> FoundPlan:
         """Find a plan, or as much of one as the effort allows."""
+        began, self.solutions = time.perf_counter(), []
         first = self._find_first(instance, seed)
         search, plan, is_proven, begun = first.search, first.search.plan(), first.is_over, first.search.steps
+        if search.is_solved:
+            self._note(sum_of_costs(instance, plan), began)
         if search.is_solved and not is_proven:
-            plan, is_proven = self._improve(instance, search, seed)
+            plan, is_proven = self._improve(instance, search, seed, began)
         steps, left = first.steps + search.steps - begun, search.moves_left
         found = FoundPlan(plan, search.cost, left, is_proven, left < first.moves_before, steps, search.nodes)
         if found.verdict:
@@ -116,7 +124,14 @@ class Solver:
             some = guides if searches % _UNGUIDED else None
             search = TreeSearch(instance, swaps=self._swaps, seed=seed + searches - 1, guides=some)
 
-    def _improve(self, instance: LacamInstance, search: TreeSearch, seed: int) -> tuple[NDArray[np.int32], bool]:
+    def _note(self, cost: int, began: float) -> None:
+        """Keep when there was a better plan."""
+        if not self.solutions or cost < self.solutions[-1].sum_of_costs:
+            self.solutions.append(TimedPlan(time.perf_counter() - began, int(cost)))
+
+    def _improve(
+        self, instance: LacamInstance, search: TreeSearch, seed: int, began: float
+    ) -> tuple[NDArray[np.int32], bool]:
         """Look for better plans as long as the effort allows: the best one, and whether LaCAM* came to its end."""
         effort, report, begun, is_proven = self._effort, _Report(), search.steps, False
         if effort.anytime_ms == 0 and effort.anytime_expansions == 0:
@@ -127,6 +142,7 @@ class Solver:
             self.is_improving = True
             while not is_proven:
                 report.tell(refiner.cost)
+                self._note(refiner.cost, began)
                 left = effort.anytime_expansions - (search.steps - begun)
                 if left <= 0 and report.milliseconds >= effort.anytime_ms:
                     break
@@ -141,6 +157,7 @@ class Solver:
         finally:
             self.is_improving = False
         report.end(refiner.cost)
+        self._note(refiner.cost, began)
         return refiner.plan(), is_proven
 
 

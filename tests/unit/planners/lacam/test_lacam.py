@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.unit.planners.lacam.instances import CASES
-from wend import Grid, Problem, World, create, solve
+from wend import Grid, Problem, World, create, make_problem, solve
 from wend.errors import ParameterError
 from wend.planners.lacam.search import TreeSearch
 from wend.run import Limits
@@ -67,6 +67,23 @@ def test_on_a_loop_all_visit_their_goals_but_never_together(swap: bool) -> None:
         world.tick()
         visited |= {agent for agent in range(3) if world.position(agent) == world.goal(agent)}
     assert visited == {0, 1, 2}
+
+
+def test_it_is_known_when_each_better_plan_was_found() -> None:
+    problem = make_problem("random", Grid.load("random:seed=1"), agents=60, seed=1)
+    planner = create("lacam", anytime_expansions=300)
+    run = solve(problem, planner)
+    seconds, costs = zip(*run.solutions, strict=True)
+    assert len(costs) > 2
+    assert list(seconds) == sorted(seconds)
+    assert list(costs) == sorted(set(costs), reverse=True)
+    assert costs[-1] == run.sum_of_costs
+    assert 0 < run.measure("first_solution_seconds") == seconds[0] <= run.first_tick_seconds
+    first, *better = solve(problem, create("lacam")).solutions
+    assert (first.sum_of_costs, better) == (costs[0], [])
+    assert solve(problem, "weave").solutions == []
+    assert not planner.depends_on_clock()
+    assert create("lacam", anytime_ms=1).depends_on_clock()
 
 
 def test_more_effort_makes_plans_cheaper_and_proves_the_best() -> None:
