@@ -76,7 +76,7 @@ class Game:
             x, y = self.world.goal(unit)
             pygame.draw.rect(self.screen, GOAL, (x * CELL, y * CELL, CELL, CELL), border_radius=3)
         for unit, at in zip(self.units, self.on_screen(), strict=True):
-            pygame.draw.aacircle(self.screen, CHOSEN if unit in self.chosen else UNIT, at, CELL * 0.42)
+            pygame.draw.circle(self.screen, CHOSEN if unit in self.chosen else UNIT, at, CELL * 0.42)
         if self.corner is not None:
             pygame.draw.rect(self.screen, CHOSEN, self.box(pygame.mouse.get_pos()), 1)
         said = f"{self.world.home_count()} of {len(self.units)} units are where they were sent"

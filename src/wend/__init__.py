@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from wend import errors, metrics
     from wend.conformance import check_planner
+    from wend.errors import WendError
     from wend.groups.orders import Order
     from wend.maps import generators as mapgen
     from wend.maps.grid import Grid
@@ -41,6 +42,7 @@ _HOME = {
     "Run": "wend.run",
     "Snapshot": "wend.world.snapshot",
     "Trace": "wend.world.trace",
+    "WendError": "wend.errors",
     "World": "wend.world.world",
     "check_planner": "wend.conformance",
     "create": "wend.planners.registry",
@@ -67,6 +69,7 @@ __all__ = [
     "Run",
     "Snapshot",
     "Trace",
+    "WendError",
     "World",
     "check_planner",
     "create",

@@ -16,6 +16,8 @@ def test_the_public_names_are_complete_and_sorted() -> None:
     assert dir(wend) == sorted([*wend.__all__, "__version__"])
     for name in wend.__all__:
         assert getattr(wend, name) is not None
+    with pytest.raises(wend.WendError):     # the one to catch
+        wend.create("nonsense")
     with pytest.raises(AttributeError, match="no attribute 'Nonsense'"):
         _ = wend.Nonsense
 
