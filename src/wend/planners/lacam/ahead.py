@@ -33,6 +33,7 @@ from wend.search.reverse_resumable import Reverse, known_distance
 
 _UNLIMITED = 2**62
 _AWAY = 2
+_MOST_CELLS = 1 << 21       # of a plan that is refined, all units and ticks together: about 100 MB
 _TICKS_PER_EXPANSION = 8
 
 
@@ -62,12 +63,12 @@ class Effort(NamedTuple):
 
 
 def find_plan(tree: Tree, is_unit: NDArray[np.bool_], others: NDArray[np.int32], cells: int) -> PlanAhead | None:
-    """The plan that a tree has for the units, on a map of so many cells; None if it has none.
+    """The plan that a tree has for the units, on a map of so many cells; None if it has none, or that is too large.
 
     `others` are the cells on which agents stand that are no units.
     """
     units, length = np.flatnonzero(is_unit).astype(np.int32), plan_length(tree)
-    if length == 0:
+    if length == 0 or units.size * length > _MOST_CELLS:
         return None
     plan = np.empty((units.size, length + 1), np.int32)
     write_plan(tree, units, plan)

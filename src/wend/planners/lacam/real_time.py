@@ -120,8 +120,7 @@ class RealTimeLacam(Pibt):
         self._look_ahead(budget, self.configurations, is_free=False)
 
     def _follow(self, proposal: Proposal) -> bool:
-        """Begin the search anew if what it was about has changed, with as much of the tree as holds; whether it was so.
-        """
+        """Begin the search anew, with what holds of the tree, if what it is about has changed; whether it has."""
         agents, is_unit, order = self.state.agents, are_units(self.state.agents), self._order()
         is_moving = not np.array_equal(proposal.next_cell, agents.cell)
         stands = (
@@ -173,7 +172,7 @@ class RealTimeLacam(Pibt):
         """Search for a plan, or refine the one that there is, as far as the budget allows."""
         if self._ahead is None:
             self._explore(budget, steps, is_free=is_free)
-            if self.refinement > 0 and self._tree.counts[0].goal != NONE:
+            if self.refinement > 0 and not self._is_stale and self._tree.counts[0].goal != NONE:
                 self._ahead = find_plan(self._tree, self._party.is_unit, self._party.goes, self.state.grid.size)
         if self._ahead is not None:
             effort, state = Effort(self.lead, self.refinement, self.seed), self.state

@@ -16,7 +16,7 @@ from wend.kernel import NO_AGENT
 from wend.maps.generators import random_map
 from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, Point
 from wend.metrics import completion_ticks
-from wend.planners.lacam import live
+from wend.planners.lacam import ahead, live
 from wend.planners.lacam.tree import NONE
 from wend.rules import Judge
 
@@ -239,8 +239,8 @@ def crowd(seed: int, connectivity: int, **parameters: Any) -> World:
 
 def plan_of(world: World) -> NDArray[np.int32] | None:
     """Where the units are to be from now on: int32[units, ticks]."""
-    ahead = world.planner._ahead                                            # type: ignore[attr-defined]
-    return None if ahead is None else ahead._refinement.plan[:, ahead._done :].copy()
+    plan = world.planner._ahead                                             # type: ignore[attr-defined]
+    return None if plan is None else plan._refinement.plan[:, plan._done :].copy()
 
 
 @pytest.mark.small
@@ -297,6 +297,14 @@ def test_to_refine_the_plan_takes_no_more_than_the_budget_and_goes_on_between_ti
     other.restore(world.snapshot())
     assert world.run(max_ticks=100, budget=300) == other.run(max_ticks=100, budget=300) == "done"
     assert world.state_hash() == other.state_hash()
+
+
+@pytest.mark.small
+def test_a_plan_that_is_too_large_to_be_refined_is_walked_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ahead, "_MOST_CELLS", 20)
+    world, plain = (crowd(1, 4, refinement=most) for most in (600, 0))
+    assert world.run(max_ticks=300) == plain.run(max_ticks=300) == "done"
+    assert (world.trace().moves == plain.trace().moves).all()
 
 
 @pytest.mark.small
