@@ -54,7 +54,7 @@ def known_moves(instance, unit, cell):
     return -(-cost // instance.per_move) if cost >= 0 else cost
 
 
-class Effort(NamedTuple):
+class RefinementEffort(NamedTuple):
     """How to refine a plan."""
 
     lead: int           # what is so many ticks ahead, or nearer, stands
@@ -109,8 +109,9 @@ class PlanAhead:
         return Intent(path, waits_for, LETS_PASS if stayed and waits_for == NO_AGENT else "")
 
     def refine(
-        self, tables: GridTables, goal: NDArray[np.int32], known: KnownDistances, effort: Effort, budget: Budget
-    ) -> None:
+        self, tables: GridTables, goal: NDArray[np.int32], known: KnownDistances, effort: RefinementEffort,
+        budget: Budget,
+    ) -> None:  # fmt: skip
         """Improve what lies ahead, as far as the budget allows; `goal` is by agent."""
         plan, counts, units = self._refinement.plan, self._refinement.counts[0], self._units
         per_move = CARDINAL_COST if tables.minor == CARDINAL_COST else DIAGONAL_COST

@@ -60,7 +60,7 @@ from wend.kernel import FOUND
 from wend.kernel.arrays import allocate
 from wend.kernel.compiling import prepared
 from wend.planners.base import Agents, Budget, Intent, Proposal, State, all_stay, parameter
-from wend.planners.lacam.ahead import Effort, PlanAhead, find_plan
+from wend.planners.lacam.ahead import PlanAhead, RefinementEffort, find_plan
 from wend.planners.lacam.live import (
     EXHAUSTED,
     FULL,
@@ -175,7 +175,7 @@ class RealTimeLacam(Pibt):
             if self.refinement > 0 and not self._is_stale and self._tree.counts[0].goal != NONE:
                 self._ahead = find_plan(self._tree, self._party.is_unit, self._party.goes, self.state.grid.size)
         if self._ahead is not None:
-            effort, state = Effort(self.lead, self.refinement, self.seed), self.state
+            effort, state = RefinementEffort(self.lead, self.refinement, self.seed), self.state
             self._ahead.refine(state.grid.tables, state.agents.goal, self._distances.known, effort, budget)
 
     def _explore(self, budget: Budget, steps: int, *, is_free: bool) -> None:
