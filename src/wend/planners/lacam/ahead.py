@@ -54,6 +54,12 @@ def known_moves(instance, unit, cell):
     return -(-cost // instance.per_move) if cost >= 0 else cost
 
 
+@jit
+def _refine_known(refinement, instance, expansions, seed):
+    """Refine with the distances that are known; return how many expansions it took. Mutates: refinement."""
+    return refine(refinement, instance, known_moves, _AWAY, _UNLIMITED, expansions, seed)
+
+
 class RefinementEffort(NamedTuple):
     """How to refine a plan."""
 
@@ -120,8 +126,7 @@ class PlanAhead:
         while counts.begin < plan.shape[1] - 1 and (allowed := min(left, budget.slice())) > 0:
             spent = self._enter(allowed)
             if self._entered == units.size:
-                more = allowed - spent
-                spent += refine(self._refinement, instance, known_moves, _AWAY, _UNLIMITED, more, effort.seed)
+                spent += _refine_known(self._refinement, instance, allowed - spent, effort.seed)
             if spent == 0:
                 break
             budget.spend(spent)

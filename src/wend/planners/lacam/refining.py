@@ -259,6 +259,12 @@ def refine(refinement, instance, moves, away, rounds, expansions, seed):
 
 
 @jit
+def _refine_all(refinement, instance, rounds, seed):
+    """Plan anew for so many groups, with the distances of an instance that has them all. Mutates: refinement."""
+    refine(refinement, instance, moves_from, 0, rounds, _UNLIMITED, seed)
+
+
+@jit
 def enter_paths(refinement, begin, end):
     """Let some of the units be where the plan says. Mutates: refinement.visits."""
     for unit in range(begin, end):
@@ -293,7 +299,7 @@ class Refiner:
 
     def run(self, rounds: int) -> None:
         """Plan anew for so many groups."""
-        refine(self._refinement, self._instance, moves_from, 0, rounds, _UNLIMITED, self._seed)
+        _refine_all(self._refinement, self._instance, rounds, self._seed)
 
     def plan(self) -> NDArray[np.int32]:
         """The plan by now, int32[ticks + 1, units], without the ticks at the end in which nothing moves."""
