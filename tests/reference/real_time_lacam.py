@@ -1,7 +1,11 @@
-"""Real-Time LaCAM with dicts and lists, distances known to all; the same chance as the kernel's, tick by tick."""
+"""Real-Time LaCAM with dicts and lists, distances known to all; the same chance as the kernel's, tick by tick.
+
+It walks the plans that it finds as they are.
+"""
 
 from __future__ import annotations
 
+import itertools
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,13 +32,18 @@ class Node:
 
 
 class ReferenceRealTimeLacam:
-    """`far(agent, place)` is the distance to an agent's goal; `step` is as PIBT has it."""
+    """`far(agent, place)` is the distance to an agent's goal; `step` is as PIBT has it.
+
+    `is_edited` is to be set when walls have changed.
+    """
 
     def __init__(self, grid: Grid, step: Sequence[int], *, swaps: bool, seed: int) -> None:
         self.grid, self.step, self.swaps, self.seed = grid, step, swaps, seed
         self.steps = self.tried = 0
-        self.told: object = None        # what the tree was planted for
-        self.root = Node((), [], None)
+        self.goals: Configuration = ()
+        self.rank: list[int] = []
+        self.is_stale = self.is_edited = True
+        self.root = self.nearest = Node((), [], None)
 
     def tick(
         self, tick: int, at: Configuration, goals: Configuration, order: Sequence[int], firm: Mapping[int, Point],
@@ -42,34 +51,62 @@ class ReferenceRealTimeLacam:
     ) -> Configuration:  # fmt: skip
         """Where all agents go. `order` has the units; the others go where `firm` says."""
         is_moving = any(at[agent] != place for agent, place in firm.items())
-        told = [(agent, goals[agent]) for agent in sorted(order)]
-        is_new = is_moving or told != self.told or at != self.root.at
+        stands = not is_moving and not self.is_stale and sorted(order) == sorted(self.rank) and at == self.root.at
+        is_new = not stands or self.is_edited or any(goals[agent] != self.goals[agent] for agent in order)
         if is_new:
-            self.goals, self.firm, self.far, self.told = goals, dict(firm), far, told
-            self.rank, self.goal, self.steps = list(order), None, tick << 20
-            self.explored, self.open = dict[Configuration, Node](), list[Node]()
-            self.root = self.nearest = self.add(at, order, None)
+            self.goals, self.firm, self.far, self.rank, self.steps = goals, dict(firm), far, list(order), tick << 20
+            if stands:
+                self.restart()
+            else:
+                self.plant(at)
+            self.is_stale, self.is_edited = is_moving, False
         for _ in range(1 if is_new else configurations):
             self.search()
         target = self.goal or (self.open[-1] if self.open else self.nearest)
         _, *ahead = target.way()
         if ahead:
             self.root.parent, ahead[0].parent, self.root = ahead[0], None, ahead[0]
-        goes = tuple(firm.get(agent, place) for agent, place in enumerate(self.root.at))
-        if is_moving:
-            self.told = None
-        return goes
+        return tuple(firm.get(agent, place) for agent, place in enumerate(self.root.at))
+
+    def plant(self, at: Configuration) -> None:
+        """Begin a tree."""
+        self.explored, self.open, self.goal = dict[Configuration, Node](), list[Node](), None
+        self.root = self.add(at, self.rank, None)
+
+    def restart(self) -> None:
+        """Keep what holds of the tree, and begin the search anew."""
+        is_explored = not self.is_edited and not self.open
+        self.explored = {at: node for at, node in self.explored.items() if self.can_walk(node.way())}
+        for node in self.explored.values():
+            node.constraints = deque([()])
+        self.goal, self.nearest, self.open = None, self.root, [] if is_explored else [self.root]
+        for node in self.explored.values() if is_explored else [self.root]:
+            self.look_again(node, self.rank)
+
+    def can_walk(self, way: list[Node]) -> bool:
+        """Whether all moves of a way are legal."""
+        return all(
+            here == there or there in dict(legal_steps(self.grid, here)).values()
+            for before, after in itertools.pairwise(way) for here, there in zip(before.at, after.at, strict=True)
+        )  # fmt: skip
+
+    def look_again(self, node: Node, order: Sequence[int]) -> None:
+        """Let a node be as if it were new."""
+        home = [agent for agent in self.rank if node.at[agent] == self.goals[agent]]
+        node.order = [agent for agent in order if agent not in home] + home
+        if self.away(node) == 0:
+            self.goal = node
+        self.nearest = min(self.nearest, node, key=self.away)
 
     def away(self, node: Node) -> int:
         return sum(node.at[agent] != self.goals[agent] for agent in self.rank)
 
     def add(self, at: Configuration, order: Sequence[int], parent: Node | None) -> Node:
-        home = [agent for agent in self.rank if at[agent] == self.goals[agent]]
-        node = Node(at, [agent for agent in order if agent not in home] + home, parent)
+        node = Node(at, [], parent)
+        self.nearest = self.nearest if self.explored else node
         self.explored[at] = node
         self.open.append(node)
-        if self.away(node) == 0:
-            self.goal = node
+        self.look_again(node, order)
         return node
 
     def search(self) -> None:
@@ -100,11 +137,12 @@ class ReferenceRealTimeLacam:
     def arrive(self, node: Node, goes: Configuration) -> None:
         known = self.explored.get(goes)
         if known is None:
-            added = self.add(goes, node.order, node)
-            self.nearest = min(self.nearest, added, key=self.away)
+            self.add(goes, node.order, node)
         elif known is not node:
             if len(node.way()) + 1 < len(known.way()):
                 known.parent = node
+            if known.constraints == deque([()]):
+                self.look_again(known, node.order)
             self.open.append(known)
 
     def continue_constraint(self, node: Node, constraint: Constraint, lot: int) -> None:

@@ -92,7 +92,7 @@ def with_space(tree: Tree) -> Tree:
     larger = grown(tree, nodes=nodes, constraints=constraints, edges=edges, opened=opened)
     if 2 * nodes > tree.slot.size:
         larger = larger._replace(slot=np.full(2 * nodes, NONE, np.int32))
-        _hash_again(larger)
+        hash_again(larger)
     return larger
 
 
@@ -109,7 +109,7 @@ def has_space(tree):
 
 
 @jit
-def _hash_again(tree):
+def hash_again(tree):
     """Enter all nodes into an empty hash table. Mutates: tree.slot."""
     for node in range(tree.counts[0].nodes):
         tree.slot[_slot_of(tree, tree.cell[node], tree.key[node])] = node
@@ -165,11 +165,7 @@ def add_node(instance, tree, cells, order, rank, parent, cost):
 
 @jit
 def enter_node(tree, goal, cells, order, rank, parent):
-    """Enter a new configuration, whose parent has this `order`, and open it; return its number. Mutates: tree.
-
-    A unit's priority grows while it is off its goal and is lost there. So those off their goals keep their order, and
-    those on their goals come behind them, in the order of `rank`, the same for all nodes.
-    """
+    """Enter a new configuration, whose parent has this `order`, and open it; return its number. Mutates: tree."""
     counts = tree.counts[0]
     node = counts.nodes
     counts.nodes += 1
@@ -177,21 +173,31 @@ def enter_node(tree, goal, cells, order, rank, parent):
         tree.cell[node, unit] = cells[unit]
     tree.key[node] = _key_of(cells)
     tree.slot[_slot_of(tree, cells, tree.key[node])] = node
-    place = 0
+    sort_units(tree, goal, node, order, rank)
+    tree.parent[node] = parent
+    tree.first[node] = tree.last[node] = ROOT
+    open_node(tree, node)
+    return node
+
+
+@jit
+def sort_units(tree, goal, node, order, rank):
+    """Say who decides first in a node that is reached from one with this `order`; note if all are home. Mutates: tree.
+
+    A unit's priority grows while it is off its goal and is lost there. So those off their goals keep their order, and
+    those on their goals come behind them, in the order of `rank`, the same for all nodes.
+    """
+    cells, place = tree.cell[node], 0
     for unit in order:
         if cells[unit] != goal[unit]:
             tree.order[node, place] = unit
             place += 1
     if place == 0:
-        counts.goal = node
+        tree.counts[0].goal = node
     for unit in rank:
         if cells[unit] == goal[unit]:
             tree.order[node, place] = unit
             place += 1
-    tree.parent[node] = parent
-    tree.first[node] = tree.last[node] = ROOT
-    open_node(tree, node)
-    return node
 
 
 @jit

@@ -12,6 +12,10 @@ than once, so the tick found may be so many times later, and the search is far q
 there before the goal is free for good; among equals the one nearest to the goal comes first, so that a unit whose goal
 is not free yet goes there and waits around.
 
+The caller passes a bundle `instance` with at least the `tables` of the map and the `goal` of each unit, and a kernel
+`moves(instance, unit, cell)`: how many moves it is to a unit's goal at least, or a negative answer where that is not
+known. The search does not go there then.
+
 Where many units pass, a cell has hundreds of visits. To find the one at a tick, a hint says where to begin: the visit
 that was last looked at in the same stretch of time. Visits come and go, so it may be out of date, and is checked.
 """
@@ -21,11 +25,9 @@ from __future__ import annotations
 from typing import Annotated, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from wend.kernel import jit
 from wend.kernel.arrays import allocate, int32, record
-from wend.planners.lacam.instance import LacamInstance, moves_from
 from wend.planners.lacam.tree import NONE
 from wend.search.heap import Heap, drop_first, empty, push, size_of
 
@@ -44,7 +46,6 @@ ENTER, LEAVE, BEFORE, AFTER, UNIT, CHAIN, IS_IN, CELL = range(8)
 class Visits(NamedTuple):
     """The visits of all units, and the scratch of the search."""
 
-    instance: LacamInstance
     first: Annotated[np.ndarray, int32("cells", fill=NONE)]     # the first visit of a cell, or NONE
     hint: Annotated[np.ndarray, int32("cells", "stretches", fill=NONE)]     # the visit of it last looked at, or NONE
     stretch: int                                                # ticks >> stretch is the hint's stretch of time
@@ -66,19 +67,20 @@ class Visits(NamedTuple):
         ),
     ]
 
+    def lengths_in_use(self) -> dict[str, int]:
+        """How much of it a snapshot has to hold."""
+        used = int(self.counts[0].used)
+        return {"visits": used, "states": self.first.size + used, "entries": int(self.heap.counts[0].held)}
 
-def make_visits(instance: LacamInstance, plan: NDArray[np.int32]) -> Visits:
-    """The visits of a plan, int32[units, ticks + 1]."""
-    cells, (units, ticks) = instance.place.size, plan.shape
-    most, stretch = (units + _SPARE_PATHS) * ticks, _STRETCH
+
+def make_visits(cells: int, units: int, ticks: int, others: int = 0) -> Visits:
+    """No visits yet: for so many units with paths of so many cells each, and others that stand somewhere for good."""
+    most, stretch = (units + _SPARE_PATHS) * ticks + others, _STRETCH
     while cells * ((ticks >> stretch) + 1) > _HINTS:
         stretch += 1
     sizes = {"cells": cells, "stretches": (ticks >> stretch) + 1, "units": units, "visits": most}
-    given = {"instance": instance, "stretch": stretch}
-    visits = allocate(Visits, given, states=cells + most, entries=_HEAP, **sizes)
+    visits = allocate(Visits, {"stretch": stretch}, states=cells + most, entries=_HEAP, **sizes)
     visits.counts[0].unused = NONE
-    for unit in range(units):
-        add_path(visits, unit, plan[unit])
     return visits
 
 
@@ -147,9 +149,17 @@ def _add_visit(visits, unit, cell, enter, leave):
     visits.visit[added, CELL] = cell
     visits.visit[added, ENTER], visits.visit[added, LEAVE] = enter, leave
     visits.visit[added, BEFORE], visits.visit[added, AFTER] = before, after
-    visits.visit[added, UNIT], visits.visit[added, CHAIN] = unit, visits.own[unit]
-    visits.own[unit] = added
+    visits.visit[added, UNIT] = unit
+    if unit != NONE:
+        visits.visit[added, CHAIN] = visits.own[unit]
+        visits.own[unit] = added
     _link(visits, added)
+
+
+@jit
+def stand(visits, cell):
+    """Let someone who is no unit be on a cell for good. Mutates: visits."""
+    _add_visit(visits, NONE, cell, 0, _FOREVER)
 
 
 @jit
@@ -208,21 +218,20 @@ def _f(visits, tick, moves):
 
 
 @jit
-def _reach(visits, unit, state, cell, tick, came):
-    """Note that a unit can be in a state at a tick. Mutates: visits."""
+def _reach(visits, state, moves, tick, came):
+    """Note that a unit can be in a state at a tick, so many moves from its goal. Mutates: visits."""
     counts = visits.counts[0]
     if visits.stamp[state] == counts.searches and visits.arrival[state] <= tick:
         return
     visits.stamp[state] = counts.searches
     visits.arrival[state], visits.came[state] = tick, came
-    moves = moves_from(visits.instance, unit, cell)
     push(visits.heap, _f(visits, tick, moves), moves, state)
 
 
 @jit
-def _expand(visits, unit, state, last_tick):
+def _expand(visits, instance, moves, unit, state, last_tick):
     """Look where a unit can go from a state, in time to be on its goal at the last tick. Mutates: visits."""
-    tables, cells, counts = visits.instance.tables, visits.first.size, visits.counts[0]
+    tables, cells, counts = instance.tables, visits.first.size, visits.counts[0]
     here = state if state < cells else np.int64(visits.visit[state - cells, CELL])
     after = np.int64(visits.first[here] if state < cells else visits.visit[state - cells, AFTER])
     earliest = visits.arrival[state] + 1
@@ -232,7 +241,10 @@ def _expand(visits, unit, state, last_tick):
         if not tables.moves[here] >> d & 1:
             continue
         there = here + tables.offset[d]
-        latest_there = min(latest, last_tick - moves_from(visits.instance, unit, there))
+        left = np.int64(moves(instance, unit, there))
+        if left < 0:
+            continue
+        latest_there = min(latest, last_tick - left)
         visit = last_visit(visits, there, earliest)        # the interval behind it is the first that lasts long enough
         interval, begin = there, np.int64(0)
         if visit != NONE:
@@ -248,7 +260,7 @@ def _expand(visits, unit, state, last_tick):
                     and visits.visit[interval - cells, UNIT] == visits.visit[after, UNIT]
                 )  # fmt: skip
                 if not is_swap:
-                    _reach(visits, unit, interval, there, tick, state)
+                    _reach(visits, interval, left, tick, state)
             if visit == NONE:
                 break
             begin, interval = np.int64(visits.visit[visit, LEAVE]) + 1, cells + visit
@@ -256,15 +268,15 @@ def _expand(visits, unit, state, last_tick):
 
 
 @jit
-def find_path(visits, unit, last_tick, weight, max_expansions, path):
+def find_path(visits, instance, moves, unit, begin, last_tick, weight, max_expansions, path):
     """Find a path for a unit that was taken out; whether there is one. Mutates: visits, path.
 
-    The unit is on its goal at the last tick at the latest, and stays there until the end of `path`. `weight` is how
-    much the distance to its goal counts, in halves.
+    Until the tick `begin` the unit is where `path` has it already. It is on its goal at the last tick at the latest,
+    and stays there until the end of `path`. `weight` is how much the distance to its goal counts, in halves.
     """
-    instance, counts, cells = visits.instance, visits.counts[0], visits.first.size
-    start, goal = np.int64(instance.start[unit]), np.int64(instance.goal[unit])
-    last = last_visit(visits, goal, _FOREVER)
+    counts, cells = visits.counts[0], visits.first.size
+    start, goal = np.int64(path[begin]), np.int64(instance.goal[unit])
+    last, before = last_visit(visits, goal, _FOREVER), last_visit(visits, start, begin)
     final, counts.clear = goal, 0
     if last != NONE:
         final, counts.clear = cells + last, np.int64(visits.visit[last, LEAVE]) + 1
@@ -274,18 +286,18 @@ def find_path(visits, unit, last_tick, weight, max_expansions, path):
     counts.weight = weight
     limit = counts.expanded + max_expansions
     empty(visits.heap)
-    _reach(visits, unit, start, start, 0, NONE)
+    _reach(visits, start if before == NONE else cells + before, moves(instance, unit, start), begin, NONE)
     while size_of(visits.heap) > 0:
-        f, moves, state = visits.heap.entry[0, 0], visits.heap.entry[0, 1], visits.heap.entry[0, 2]
+        f, left, state = visits.heap.entry[0, 0], visits.heap.entry[0, 1], visits.heap.entry[0, 2]
         drop_first(visits.heap)
-        if _f(visits, visits.arrival[state], moves) != f:         # an entry from before the state was improved
+        if _f(visits, visits.arrival[state], left) != f:         # an entry from before the state was improved
             continue
         if state == final:
             _write_path(visits, final, path)
             return True
-        if counts.expanded == limit:
+        if counts.expanded >= limit:
             return False
-        _expand(visits, unit, state, last_tick)
+        _expand(visits, instance, moves, unit, state, last_tick)
     return False
 
 

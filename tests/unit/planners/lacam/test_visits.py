@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from tests.reference.space_time_path import earliest_arrival
 from tests.unit.planners.lacam.instances import NOBODY, check_plan
 from wend import Grid
-from wend.planners.lacam.instance import make_instance
+from wend.planners.lacam.instance import LacamInstance, make_instance, moves_from
 from wend.planners.lacam.refining import Refiner
 from wend.planners.lacam.search import FOUND, TreeSearch
-from wend.planners.lacam.visits import add_path, find_path, give_back, make_visits, put_back, take_out
+from wend.planners.lacam.visits import Visits, add_path, find_path, give_back, make_visits, put_back, take_out
+
+
+def visits_of(grid: Grid, plan: NDArray[np.int32]) -> Visits:
+    visits = make_visits(grid.size, *plan.shape)
+    for unit, path in enumerate(plan):
+        add_path(visits, unit, path)
+    return visits
+
+
+def find(visits: Visits, instance: LacamInstance, unit: int, weight: int, path: NDArray[np.int32]) -> bool:
+    return bool(find_path(visits, instance, moves_from, unit, 0, path.size - 1, weight, 10_000, path))
 
 
 @pytest.mark.small
@@ -31,14 +43,15 @@ def test_sipp_finds_a_path_where_there_is_one_and_the_quickest_without_weight(co
         if search.run(2_000) != FOUND:
             continue
         plan = np.ascontiguousarray(search.plan().T)
-        visits = make_visits(make_instance(grid, starts, goals, NOBODY), plan)
+        instance, visits = make_instance(grid, starts, goals, NOBODY), visits_of(grid, plan)
         for unit in range(count):
             give_back(visits, take_out(visits, unit))
             others = [[grid.xy(int(cell)) for cell in plan[other]] for other in range(count) if other != unit]
             start, goal = grid.xy(int(starts[unit])), grid.xy(int(goals[unit]))
             earliest = earliest_arrival(grid, start, goal, others, plan.shape[1] - 1)
             path = np.empty(plan.shape[1], np.int32)
-            assert find_path(visits, unit, path.size - 1, weight, 10_000, path)       # the path that it had is one
+            path[0] = starts[unit]
+            assert find(visits, instance, unit, weight, path)       # the path that it had is one
             assert earliest is not None
             away = np.flatnonzero(path != goals[unit])
             arrival = int(away[-1]) + 1 if away.size else 0
@@ -57,18 +70,20 @@ def test_a_path_waits_for_the_way_to_be_free_and_exchanges_cells_with_no_other()
     starts, goals = np.array([0, 2], np.int32), np.array([2, 0], np.int32)
     straight, aside = np.array([2, 1, 0, 0, 0, 0, 0], np.int32), np.array([2, 1, 4, 4, 4, 1, 0], np.int32)
     path = np.empty(7, np.int32)
-    visits = make_visits(make_instance(grid, starts, goals, NOBODY), np.array([starts[[0] * 7], straight]))
+    instance = make_instance(grid, starts, goals, NOBODY)
+    visits = visits_of(grid, np.array([starts[[0] * 7], straight]))
+    path[0] = starts[0]
     give_back(visits, take_out(visits, 0))
-    assert not find_path(visits, 0, 6, 3, 100, path)
+    assert not find(visits, instance, 0, 3, path)
     way = take_out(visits, 1)
     add_path(visits, 1, aside)
-    assert find_path(visits, 0, 6, 3, 100, path)
+    assert find(visits, instance, 0, 3, path)
     assert path.tolist() == [0, 0, 1, 2, 2, 2, 2]
     give_back(visits, take_out(visits, 1))
-    assert find_path(visits, 0, 6, 3, 100, path)
+    assert find(visits, instance, 0, 3, path)
     assert path.tolist() == [0, 1, 2, 2, 2, 2, 2]
     put_back(visits, 1, way)
-    assert not find_path(visits, 0, 6, 3, 100, path)
+    assert not find(visits, instance, 0, 3, path)
 
 
 @pytest.mark.small
