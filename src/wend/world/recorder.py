@@ -10,8 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wend.journal import Journal
 from wend.kernel import NO_AGENT
 from wend.maps.grid import Grid
+from wend.planners.base import State
+from wend.world.roster import Roster
 from wend.world.trace import ABSENT, Event, Trace, Wait
 
 _NO_HANDLES = np.zeros(0, np.int32)
@@ -141,7 +144,26 @@ class Recorder:
         return Trace(self._grid, moves, list(self._events), plan_ms, expansions, meta, waits, list(self._reasons))
 
 
-def _joined(so_far: bytes, data: bytes | memoryview) -> bytes:
-    both = hashlib.blake2b(so_far, digest_size=16)
-    both.update(data)
-    return both.digest()
+class Notes:
+    """Writes down what is done to a world between two ticks; if the call fails, it was never done.
+
+    It does not know the world itself: a world that nobody has any more is gone at once, and its memory with it.
+    """
+
+    uncaptured = ("_recorder",)
+
+    def __init__(self, recorder: Recorder, state: State, roster: Roster, journal: Journal) -> None:
+        self._recorder = recorder
+        self._state = state
+        self._roster = roster
+        self._journal = journal
+
+    def __call__(self, kind: str, agent: int | None = None, **data: Any) -> None:
+        """Something of this kind was done, to the agent with this index if it was done to one."""
+        self._journal.on_failure(self._recorder.rewind, *self._recorder.mark())
+        handle = None if agent is None else self._roster.handles.item(agent)
+        self._recorder.note(Event(self._state.tick, kind, handle, data))
+
+
+def _joined(so_far: bytes, data: bytes) -> bytes:
+    return hashlib.blake2b(so_far + data, digest_size=16).digest()

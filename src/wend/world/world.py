@@ -47,7 +47,7 @@ from wend.world.dispatch import Dispatch, destination
 from wend.world.events import NO_NEWS, Listeners, News
 from wend.world.handovers import Handovers, name_of_given
 from wend.world.liaison import Liaison
-from wend.world.recorder import Recorder
+from wend.world.recorder import Notes, Recorder
 from wend.world.referee import Referee
 from wend.world.roster import Roster
 from wend.world.situations import Situations
@@ -113,6 +113,7 @@ class World(Handovers):
         self._arrived_at = 0                                    # the tick in which an agent last arrived
         self._liaison = Liaison(self.planner, self.state, self.seed, journal)
         self._dispatch = Dispatch(self.state, self._roster, self._liaison, self._note, journal)
+        self._note = Notes(self._recorder, self.state, self._roster, journal)
         if self._chooser is not None:
             self._chooser.bind(self.state, self.seed)
 
