@@ -17,6 +17,7 @@ from wend.planners.base import State
 from wend.world.roster import Roster
 from wend.world.trace import ABSENT, Event, Trace, Wait
 
+_CELLS = np.dtype("<i4")            # in hashes, on every machine
 _NO_HANDLES = np.zeros(0, np.int32)
 _TO_JSON = json.JSONEncoder(sort_keys=True)
 
@@ -102,7 +103,7 @@ class Recorder:
 
     def hash_with(self, cells: NDArray[np.int32]) -> bytes:
         """What the hash will be after a tick that ends with the agents on these cells, in the order of handles."""
-        return _joined(self._hash, np.ascontiguousarray(cells, "<i4").data)
+        return _joined(self._hash, cells.astype(_CELLS, copy=False).tobytes())
 
     def note_tick(
         self, tick: int, hash_after: bytes, codes: NDArray[np.uint8], handles: NDArray[np.int32], plan_ms: float,
