@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 
 _CACHE_LINE = 64            # bytes
 _FRESH_FROM = 1 << 20       # an array of this many bytes comes from the system, where zeros cost nothing
-_HUGE_FROM = 1 << 22        # ... in huge pages from here on, as NumPy's own: fewer interrupts as it is filled
+_HUGE_PAGE = 1 << 21        # ... from two of these on in huge pages, as NumPy's own: fewer interrupts as it is filled
 _ROWS_AHEAD = 4096          # an array with rows ahead has so many in all,
 _AHEAD_FROM = 1 << 16       # ... where it has this many bytes at least,
 _AHEAD_TO = 1 << 28         # ... and would not have more than these
@@ -93,8 +93,10 @@ def zeros(lengths: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
     32 MB of zeros for a world if another one has just gone, and its memory with it: 12 ms.
     """
     size = math.prod(lengths) * dtype.itemsize
-    if size >= _FRESH_FROM and (fresh := _fresh(size)) is not None:
-        if size >= _HUGE_FROM and hasattr(mmap, "MADV_HUGEPAGE"):
+    is_huge = size >= 2 * _HUGE_PAGE and hasattr(mmap, "MADV_HUGEPAGE")
+    whole = -(-size // _HUGE_PAGE) * _HUGE_PAGE if is_huge else size        # so that it begins with a huge page, too
+    if size >= _FRESH_FROM and (fresh := _fresh(whole)) is not None:
+        if is_huge:
             fresh.madvise(mmap.MADV_HUGEPAGE)
         return np.ndarray(lengths, dtype, fresh)
     space = np.zeros(size + _CACHE_LINE, np.uint8)
