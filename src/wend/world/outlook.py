@@ -141,7 +141,7 @@ class Outlook:
 
     def all_home(self) -> bool:
         """Whether all of the planner's agents stand on their goals."""
-        return not prepared(is_any_away)(self.state.agents, self._dispatch.routes.sent.goal)
+        return not prepared(is_any_away)(self.state.agents, self._dispatch.routes.goal)
 
     def quiet(self) -> bool:
         """Whether all of the planner's agents are on their goals, and no agent at all moved in the last tick.
