@@ -11,10 +11,10 @@ the same piece of memory, and what is not read is not loaded.
     a bundle that a kernel has made                 is a NamedTuple, and is written down where it is passed to a part
     a bundle that a kernel was given, or one in it  is an address, and is passed on as it is
 
-So addresses only ever go down, to kernels that end before the one that wrote the bundle down. None can go up: a kernel
-that would return one is not compiled.
+So addresses only ever go down, to kernels that end before the one that wrote the bundle down, or before Python lets go
+of it. None can go up: a kernel that would return one is not compiled.
 
-This uses what Numba offers to extensions, and is imported by `linking.py` alone.
+This uses what Numba offers to extensions, and is imported by `linking.py` and `compiling.py` alone.
 """
 
 from __future__ import annotations
