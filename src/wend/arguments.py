@@ -55,6 +55,8 @@ def number(
 
 def flag(value: Any, name: str) -> bool:
     """True or False; 1 and 0 will do."""
+    if value is True or value is False:
+        return value
     plain = _plain(value)
     if isinstance(plain, bool):
         return plain

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _ABSENT = object()
+_VIEWS = (np.ndarray, np.void)      # what indexing answers with that changes along with the array
 
 
 class Journal:
@@ -30,7 +31,11 @@ class Journal:
 
     def keep(self, array: NDArray[Any], where: Any = ...) -> None:
         """What an array holds, or holds at an index, is about to change."""
-        self._steps.append((_put, (array, where, array[where].copy())))
+        self._steps.append((_put, (array, where, _value(array, where))))
+
+    def keep_row(self, arrays: tuple[NDArray[Any], ...], row: int) -> None:
+        """What each of some arrays holds at an index is about to change."""
+        self._steps.append((_put_row, (arrays, row, [_value(array, row) for array in arrays])))
 
     def keep_item(self, table: dict[Any, Any], key: Any) -> None:
         """What a dict holds under a key is about to change."""
@@ -68,6 +73,17 @@ class Journal:
 
     def __reduce__(self) -> tuple[type[Journal], tuple[()]]:
         return Journal, ()      # a world is copied between two calls, when there is nothing in it
+
+
+def _value(array: NDArray[Any], where: Any) -> np.generic | NDArray[Any]:
+    """What an array holds at an index, and no view of it."""
+    value: np.generic | NDArray[Any] = array[where]
+    return value.copy() if isinstance(value, _VIEWS) else value
+
+
+def _put_row(arrays: tuple[NDArray[Any], ...], row: int, values: list[Any]) -> None:
+    for array, value in zip(arrays, values, strict=True):
+        array[row] = value
 
 
 def _put(array: NDArray[Any], where: Any, value: np.generic | NDArray[Any]) -> None:

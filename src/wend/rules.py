@@ -124,7 +124,7 @@ class Judge:
             grid.free, grid.width, grid.connectivity == 8, grid.corner_cutting, before, after, visitors, self._found
         )
         self._visitors = visitors
-        return [self._violation(tick, after, *row) for row in self._found[:count].tolist()]
+        return [] if count == 0 else [self._violation(tick, after, *row) for row in self._found[:count].tolist()]
 
     def _violation(self, tick: int, after: NDArray[np.int32], kind: int, agent: int, other: int) -> Violation:
         agents = (agent,) if other == NO_AGENT else (agent, other)

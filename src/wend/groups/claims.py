@@ -49,7 +49,7 @@ class Claims:
         self._sent = np.zeros(state.grid.size, dtype=np.int32)              # [cells] agents that were sent there
         self._shared = 0                                # places to which more than one agent was sent
         self.unsettled: dict[int, bool] = {}            # those where not all have arrived since they were sent
-        self._left: list[int] = []                      # cells that belong to no agent since this call began
+        self.left: list[int] = []                       # cells that belong to no agent since this call began
         self._looked: dict[int, int] = {}               # by place: how many cells around it are known,
         self._around: dict[int, _Around] = {}           # ... and these; found again when a snapshot was restored
         self._within_reach: dict[tuple[int, int], int] = {}     # by component and place: the nearest cell to it
@@ -69,6 +69,12 @@ class Claims:
         holder, occupant = self._holder[cells], self._state.occupant[cells]
         is_in_the_way = (occupant != NO_AGENT) & (occupant != agent) & ~self._state.agents.controlled[occupant]
         return np.asarray(((holder == NO_AGENT) | (holder == agent)) & ~is_in_the_way)
+
+    def _is_free_for(self, cell: int, agent: int) -> bool:
+        """The same for a single cell."""
+        holder, occupant = self._holder.item(cell), self._state.occupant.item(cell)
+        is_in_the_way = occupant not in (NO_AGENT, agent) and not self._state.agents.controlled[occupant]
+        return holder in (NO_AGENT, agent) and not is_in_the_way
 
     def taken_by_others(self, members: list[int]) -> Cells:
         """The goals of all agents but these, and where agents of the program stand."""
@@ -100,7 +106,7 @@ class Claims:
         within reach only now, it gets a slot near it, or keeps its own if that is as near.
         """
         nearest = self.within_reach(agent, asked)
-        if not self._state.agents.controlled[agent] or self.is_free_for(np.array([nearest]), agent)[0]:
+        if not self._state.agents.controlled[agent] or self._is_free_for(nearest, agent):
             return Errand(agent, asked, nearest, nearest)
         routes, component = self._routes, self._state.grid.component
         goal = int(routes.goal[agent])
@@ -202,8 +208,8 @@ class Claims:
 
     def vacate(self, cell: int) -> None:
         """A cell is nobody's from now on, or an agent of the program has left it."""
-        self._journal.on_failure(self._left.clear)
-        self._left.append(cell)
+        self._journal.on_failure(self.left.clear)
+        self.left.append(cell)
 
     def give_back(self, followers: Collection[int] = ()) -> Iterator[Errand]:
         """Send agents to the places that they were sent to and could not have, where these have become free.
@@ -213,13 +219,13 @@ class Claims:
         """
         routes, agents, width = self._routes, self._state.agents, self._state.grid.width
         wanted = None                   # the places that agents wait for; they are found when they are asked for
-        while self._left:
-            cell = self._left.pop(0)
+        while self.left:
+            cell = self.left.pop(0)
             if wanted is None:
                 waits = (routes.nearest != routes.goal) & agents.controlled & ~agents.pinned & (agents.cell != NO_CELL)
                 waits[list(followers)] = False
                 wanted = set(routes.nearest[waits].tolist())
-            if cell not in wanted or not self.is_free_for(np.array([cell]), NO_AGENT)[0]:
+            if cell not in wanted or not self._is_free_for(cell, NO_AGENT):
                 continue
             in_line = np.flatnonzero(waits & (routes.nearest == cell))
             here = agents.cell[in_line]
@@ -230,8 +236,8 @@ class Claims:
 
     def withhold(self, cell: int) -> None:
         """A cell that has become free in this call is not given back: agents cannot get there at the moment."""
-        if cell in self._left:
-            self._left.remove(cell)
+        if cell in self.left:
+            self.left.remove(cell)
 
     def forget_surroundings(self) -> None:
         """The map is about to be edited."""

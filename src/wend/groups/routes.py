@@ -48,6 +48,15 @@ class Errands(NamedTuple):
     found: Annotated[np.ndarray, int32("agents")]           # scratch: the agents that a kernel found
 
 
+class Sent(NamedTuple):
+    """Those of the errands that say where agents were sent, and whether they have been there."""
+
+    asked: np.ndarray       # int32[agents]
+    nearest: np.ndarray     # int32[agents]
+    goal: np.ndarray        # int32[agents]
+    been_home: np.ndarray   # bool[agents]
+
+
 class Routes:
     """The errands of a world's agents."""
 
@@ -55,6 +64,12 @@ class Routes:
         self._journal = journal
         self._errands = allocate(Errands, agents=0, cells=0)
         self._agents = 0
+
+    @property
+    def sent(self) -> Sent:
+        """Where agents were sent, with spare rows: what kernels are given in every tick."""
+        asked, nearest, goal, been_home, *_ = self._errands
+        return Sent(asked, nearest, goal, been_home)
 
     @property
     def asked(self) -> Cells:
@@ -97,8 +112,7 @@ class Routes:
         self._journal.keep_attribute(self, "_agents")
         if agent == self._errands.goal.size:
             self._errands = grown(self._errands, agents=ahead(agent, agent + 1))
-        for array in self._errands:
-            self._journal.keep(array, agent)
+        self._journal.keep_row(self._errands, agent)
         refill(self._errands, agent)
         self._agents = max(self._agents, agent + 1)
 

@@ -7,26 +7,30 @@ caller writes them down in its own stack frame, and passes where they are. A bun
 the same piece of memory, and what is not read is not loaded.
 
     a bundle that Python passes to a whole          is written down before the kernel begins
+    a bundle that Python has written down (`Kept`)  is an address already
     a bundle that a kernel has made                 is a NamedTuple, and is written down where it is passed to a part
     a bundle that a kernel was given, or one in it  is an address, and is passed on as it is
 
-So addresses only ever go down, to kernels that end before the one that wrote the bundle down. None can go up: a kernel
-that would return one is not compiled.
+So addresses only ever go down, to kernels that end before the one that wrote the bundle down, or before Python lets go
+of it. None can go up: a kernel that would return one is not compiled.
 
-This uses what Numba offers to extensions, and is imported by `linking.py` alone.
+This uses what Numba offers to extensions, and is imported by `linking.py` and `compiling.py` alone.
 """
 
 from __future__ import annotations
 
 import functools
+import operator
 from typing import Any, ClassVar
 
+import numpy as np
 from llvmlite import ir
+from numba import typeof
 from numba.core import cgutils, errors, types
 from numba.core.imputils import lower_cast, lower_getattr_generic
 from numba.core.registry import cpu_target
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
-from numba.extending import NativeValue, models, register_model, unbox
+from numba.extending import NativeValue, models, register_model, typeof_impl, unbox
 
 _WORD = 8       # bytes: every field begins at a multiple of them
 
@@ -122,8 +126,59 @@ def _write(_context: Any, builder: Any, _kind: types.Type, bundle: Bundle, value
     return address
 
 
+class Kept:
+    """A bundle that Python has written down, for the kernels that it is passed to in its stead.
+
+    To read the arrays of a planner out of their Python objects takes 5 us in each call. Here it is done once; what a
+    kernel does to the arrays is seen as ever, and this keeps them alive.
+    """
+
+    def __init__(self, bundle: tuple[Any, ...]) -> None:
+        self._bundle = bundle
+        self._words = np.array(_words_of(bundle), np.int64)
+        self._address: int = self._words.ctypes.data
+
+    def __index__(self) -> int:
+        return self._address
+
+    @functools.cached_property
+    def kind(self) -> types.Type:
+        """The type of the bundle, for a kernel that has to look at it."""
+        return typeof(self._bundle)
+
+
+@typeof_impl.register(Kept)
+def _typeof_kept(kept: Kept, _context: Any) -> types.Type:
+    return kept.kind
+
+
+def _words_of(bundle: tuple[Any, ...]) -> list[int]:
+    """The words of a bundle's layout."""
+    words = []
+    for field in bundle:
+        if isinstance(field, tuple):
+            words += _words_of(field)
+        elif isinstance(field, np.ndarray):         # as in `numba.core.datamodel.models.ArrayModel`
+            words += 0, 0, field.size, field.itemsize, field.ctypes.data, *field.shape, *field.strides
+        else:
+            words.append(operator.index(field))
+    return words
+
+
 @unbox(Bundle)
 def _unbox(bundle: Bundle, given: Any, c: Any) -> NativeValue:
-    native = c.unbox(bundle.inner, given)
-    address = _write(c.context, c.builder, bundle.inner, bundle, native.value)
-    return NativeValue(address, is_error=native.is_error, cleanup=native.cleanup)
+    builder, api = c.builder, c.pyapi
+    is_subtype = api._get_function(ir.FunctionType(ir.IntType(32), [api.pyobj] * 2), name="PyType_IsSubtype")
+    is_tuple = builder.call(is_subtype, [api.get_type(given), api.get_c_object("PyTuple_Type")])
+    address = cgutils.alloca_once(builder, ir.IntType(8).as_pointer())
+    is_error = cgutils.alloca_once_value(builder, cgutils.false_bit)
+    with builder.if_else(cgutils.is_not_null(builder, is_tuple)) as (as_tuple, as_kept):
+        with as_tuple:
+            native = c.unbox(bundle.inner, given)
+            builder.store(_write(c.context, builder, bundle.inner, bundle, native.value), address)
+            builder.store(native.is_error, is_error)
+        with as_kept:
+            kept = api.number_as_ssize_t(given)
+            builder.store(builder.inttoptr(kept, ir.IntType(8).as_pointer()), address)
+            builder.store(builder.icmp_signed("==", kept, kept.type(-1)), is_error)
+    return NativeValue(builder.load(address), is_error=builder.load(is_error), cleanup=native.cleanup)

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import operator
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -37,22 +38,29 @@ _config: Any = numba.config     # its settings, and njit's private flag, are not
 _njit: Any = numba.njit
 
 
-def _choose_compiler() -> Callable[[Any], Any]:
-    """The function that compiles: `linking.kernel`, or plain `njit` where linking is not known to work."""
+def _choose_compiler() -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
+    """The function that compiles: `linking.kernel`, or plain `njit` where linking is not known to work.
+
+    And the one that writes a bundle down for what was compiled so, or leaves it as it is.
+    """
     if _config.DISABLE_JIT:
-        return lambda function: function
-    from wend.kernel import linking
+        return _as_it_is, _as_it_is
+    from wend.kernel import bundles, linking
 
     version = tuple(int(part) for part in numba.__version__.split(".")[:2])
     if linking.TESTED[0] <= version < linking.TESTED[1]:
-        return lambda function: linking.kernel(function, **_OPTIONS)
+        return lambda function: linking.kernel(function, **_OPTIONS), bundles.Kept
     logging.getLogger("wend").warning(
         "Numba %s is none that Wend was tested with: kernels compile three times as slowly", numba.__version__
     )
-    return lambda function: _njit(cache=True, **_OPTIONS)(function)
+    return lambda function: _njit(cache=True, **_OPTIONS)(function), _as_it_is
 
 
-_compile = _choose_compiler()
+def _as_it_is(given: Any) -> Any:
+    return given
+
+
+_compile, _written_down = _choose_compiler()
 
 
 def jit(function: _Function) -> _Function:
@@ -83,6 +91,24 @@ def _entry(kernel: Callable[..., Any], versions: int) -> Callable[..., Any]:
     (only,) = kernel.overloads.values()     # type: ignore[attr-defined]
     entry: Callable[..., Any] = only.entry_point
     return entry
+
+
+class Keeping:
+    """A bundle that kernels are given in every tick, written down for them only when a part of it was replaced."""
+
+    def __init__(self) -> None:
+        self._last: tuple[tuple[Any, ...], Any] = (), None
+
+    def of(self, parts: tuple[Any, ...], make: Callable[[], Any]) -> Any:
+        """What to pass to a kernel in place of the bundle that `make` makes of these parts."""
+        known, kept = self._last
+        if len(known) != len(parts) or not all(map(operator.is_, known, parts)):
+            kept = _written_down(make())
+            self._last = parts, kept
+        return kept
+
+    def __reduce__(self) -> tuple[type[Keeping], tuple[()]]:
+        return Keeping, ()      # a copy has other arrays
 
 
 class _Compilations(event.Listener):

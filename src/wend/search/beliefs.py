@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from wend.kernel import UNREACHABLE, jit
 from wend.kernel.arrays import grown
+from wend.kernel.compiling import prepared
 from wend.maps.grid import Grid
 from wend.maps.terrain import CARDINAL_COST
 from wend.search.blocks import CELL, NO_GROUP, NO_ROW, BlockDistances, distance_of
@@ -64,7 +65,7 @@ class Beliefs:
 
     def forget(self, agent: int) -> None:
         """An agent forgets what it has learned."""
-        forget(self.learned.values, self.learned.page_of, agent)
+        prepared(forget)(self.learned.values, self.learned.page_of, agent)
 
     def moves_of_goal(self, agent: int, goal: int) -> int:
         """How far a goal is from the middle of the group to which an agent knows the way, in columns or rows."""

@@ -368,7 +368,7 @@ class BlockDistances:
 
     def _clear(self, rows: int | NDArray[np.int32]) -> None:
         """Begin the searches of some rows anew. Columns that no group has had yet are not touched."""
-        self.rows.far[rows, : self.blocks.counts[0].names] = _UNREACHED
+        self.rows.far[rows, : self.blocks.counts["names"].item()] = _UNREACHED
 
     def _are_rows_of(self, rows: NDArray[np.int32], goals: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Whether each row is the one for the goal cell beside it."""

@@ -135,17 +135,23 @@ def reaches(reverse, search, cell):
 
 
 @jit
-def _push(reverse, level_f, level_top, levels, f, cell):
-    """Put a cell on the stack of its f; return how many values there are now. Mutates: reverse, the levels."""
+def _push(reverse, entry, older_entry, level_f, level_top, levels, f, cell):
+    """Put a cell on the stack of its f; return how many values there are now. Mutates: reverse, the levels.
+
+    `entry` are the items of reverse.entry, of which those below `older_entry` may still be elsewhere.
+    """
     counts = reverse.counts[0]
     at = counts.free_entry
-    if at != _NO_ENTRY:
-        counts.free_entry = get(reverse.entry, at) & 0xFFFFFFFF
-    else:
+    is_new = at == _NO_ENTRY
+    if is_new:
         at = counts.entries
         counts.entries += 1
         if at % CHUNK == 0:
             carry(reverse.entry, 2)
+    if at < older_entry:
+        bring(reverse.entry, at)
+    if not is_new:
+        counts.free_entry = entry[at] & 0xFFFFFFFF
     k, end = 0, levels                              # the first value that is not larger
     while k < end:
         middle = (k + end) >> 1
@@ -158,7 +164,7 @@ def _push(reverse, level_f, level_top, levels, f, cell):
             level_f[j], level_top[j] = level_f[j - 1], level_top[j - 1]
         level_f[k], level_top[k] = f, _NO_ENTRY
         levels += 1
-    put(reverse.entry, at, cell << 32 | level_top[k])
+    entry[at] = cell << 32 | level_top[k]
     level_top[k] = at
     return levels
 
@@ -199,10 +205,28 @@ def write_known(reverse, search, far):
 
 
 @jit
+def _bring_around(tables, reverse, page_of, at):
+    """Carry over what an expansion looks at: an entry, and what is known of its cell and the cells beside it.
+
+    Mutates: reverse.
+    """
+    if at < reverse.entry.counts[0].until:
+        bring(reverse.entry, at)
+    first = reverse.entry.items[at] >> 32
+    bits, until = tables.moves[first], reverse.known.pool.counts[0].until
+    for d in range(9):
+        if d == 8 or bits >> d & 1:
+            page = np.int64(page_of[(first if d == 8 else first + tables.offset[d]) >> 6])
+            if page < until:
+                bring(reverse.known.pool, page)
+
+
+@jit
 def _resume(tables, reverse, search, cell):
     """Go on with a search until it has closed a cell; answer as `distance` does. Mutates: reverse."""
     page_of, known, entry = reverse.page_of[search], reverse.known.pool.items, reverse.entry.items
-    older_known, older_entry = reverse.known.pool.counts[0].until, reverse.entry.counts[0].until
+    older_entry = reverse.entry.counts[0].until
+    is_growing = older_entry > 0 or reverse.known.pool.counts[0].until > 0
     counts, allowance = reverse.counts[0], reverse.allowance.counts[0]
     level_f, level_top = reverse.level_f[search], reverse.level_top[search]
     levels = np.int64(reverse.levels[search])
@@ -216,17 +240,15 @@ def _resume(tables, reverse, search, cell):
             return OUT_OF_SPACE
         page_of[goal >> 6] = new_page(reverse.known)
         put(reverse.known.pool, page_of[goal >> 6] + (goal & 63), -_FAR)
-        levels = _push(reverse, level_f, level_top, levels, np.int64(0), goal)
+        levels = _push(reverse, entry, older_entry, level_f, level_top, levels, np.int64(0), goal)
     answer = UNREACHABLE
     while levels > 0:
         at = np.int64(level_top[levels - 1])
-        if at < older_entry:
-            bring(reverse.entry, at)
+        if is_growing:
+            _bring_around(tables, reverse, page_of, at)
         top = entry[at]
         first = top >> 32
         slot = page_of[first >> 6] + (first & 63)
-        if slot < older_known:
-            bring(reverse.known.pool, slot)
         here = known[slot]
         is_outdated = here & 1                      # an entry from before the cell was improved
         if not is_outdated:
@@ -256,8 +278,6 @@ def _resume(tables, reverse, search, cell):
             cost = g + (CARDINAL_COST if d < 4 else DIAGONAL_COST)
             opened = (cost << 1) - _FAR
             page = np.int64(page_of[beside >> 6])
-            if page < older_known:
-                bring(reverse.known.pool, page)
             if opened + 1 >= known[page + (beside & 63)]:       # closed, or no better than before
                 continue
             if page == NO_PAGE:
@@ -265,7 +285,7 @@ def _resume(tables, reverse, search, cell):
                 page_of[beside >> 6] = page
             known[page + (beside & 63)] = opened
             h = empty_map_cost(tables, abs(x + DX[d] - origin_x), abs(y + DY[d] - origin_y))
-            levels = _push(reverse, level_f, level_top, levels, cost + h, beside)
+            levels = _push(reverse, entry, older_entry, level_f, level_top, levels, cost + h, beside)
         if first == cell:
             answer = g
             break

@@ -74,15 +74,6 @@ class Conduct(NamedTuple):
     nobody: Annotated[np.ndarray, int32("agents", fill=NO_AGENT)]       # it waits for none: what a proposal begins with
 
 
-class Sent(NamedTuple):
-    """Where agents were sent, and whether they have been there; see groups/routes.py."""
-
-    asked: np.ndarray       # int32[agents]
-    nearest: np.ndarray     # int32[agents]
-    goal: np.ndarray        # int32[agents]
-    been_home: np.ndarray   # bool[agents]
-
-
 @jit
 def has_waited_long(tick, sent, conduct, agent):
     """Whether it is long enough since an agent last moved, and since it got its goal, to call it stuck."""

@@ -21,6 +21,7 @@ from wend.groups.pursuit import Pursuits
 from wend.groups.routes import NO_PATH, Cells, Routes
 from wend.journal import Journal
 from wend.kernel import NO_CELL
+from wend.maps.grid import Grid
 from wend.maps.terrain import Point
 from wend.planners.base import Budget, State
 from wend.world.conduct import Conduct
@@ -60,12 +61,13 @@ class Dispatch:
 
     # --- orders ----------------------------------------------------------------------------------------------------
 
-    def introduce(self, agent: int, asked: int) -> Order:
+    def introduce(self, agent: int, asked: int) -> Errand:
         """An agent has entered the map, and is to go to a cell, which may be the one where it stands."""
         self.routes.add_agent(agent)
-        self._aim(self._claims.errand(agent, asked))
-        self.routes.been_home[agent] = self.routes.goal[agent] == self._state.agents.cell[agent]
-        return self.answer(agent)
+        errand = self._claims.errand(agent, asked)
+        self._aim(errand)
+        self.routes.been_home[agent] = errand.goal == self._state.agents.cell[agent]
+        return errand
 
     def order(self, agent: int, asked: int) -> Order:
         """Send an agent to a cell, or as near to it as it can have a place of its own."""
@@ -88,7 +90,7 @@ class Dispatch:
             for errand in errands:
                 self._stop_following(errand.agent)
                 self._send(errand)
-            if budget.is_limited:
+            if budget.is_limited and self._commander.is_searching:
                 self._search_paths(budget, budget.slice())
             self._give_back()
         return [self.answer(agent) for agent in members]
@@ -173,14 +175,15 @@ class Dispatch:
         without paths get up to half of the budget.
         """
         agents, tick = self._state.agents, self._state.tick
-        self._search_paths(budget, (budget.slice() + 1) // 2)
+        if self._commander.is_searching:
+            self._search_paths(budget, (budget.slice() + 1) // 2)
         if self._pursuits.followers:
             for errand in self._pursuits.errands():
                 self._send(errand)
         if self._commander.has_orders:
             for agent in self._commander.advance():
                 self._liaison.tell(self._liaison.planner.agent_retasked, agent)
-        has_others = not agents.controlled.all()        # the program's agents
+        has_others = b"\0" in agents.controlled.tobytes()       # the program's agents: the fastest way to find one
         if self._claims.are_shared or has_others:
             waited, held_up = (tick - since[: agents.cell.size] for since in (conduct.moved_at, conduct.nearer_at))
             for errand in self._commander.settle(waited, held_up, named):
@@ -197,11 +200,10 @@ class Dispatch:
 
     def _search_paths(self, budget: Budget, limit: int) -> None:
         """Go on with the paths of groups that set out without, for so many expansions."""
-        if self._commander.is_searching:
-            made, errands = self._commander.search(limit)
-            budget.spend(made)
-            for errand in errands:
-                self._send(errand)
+        made, errands = self._commander.search(limit)
+        budget.spend(made)
+        for errand in errands:
+            self._send(errand)
 
     def _errand(self, agent: int) -> Errand:
         """Where an agent is to be sent as things are now, by the order that it has."""
@@ -210,6 +212,8 @@ class Dispatch:
         return self._claims.errand(agent, int(self.routes.asked[agent]))
 
     def _give_back(self) -> None:
+        if not self._claims.left:
+            return
         for errand in self._claims.give_back(self._pursuits.followers):
             self._send(errand)
 
@@ -247,14 +251,16 @@ class Dispatch:
         self._claims.leave(agent)
         self._aim(errand)
         if not is_as_sent:
-            self._note("ordered", agent, **destination(self.answer(agent)))
+            self._note("ordered", agent, **destination(self._state.grid, errand))
         if routes.waypoints(agent) != route:
             self._note("routed", agent, waypoints=self.waypoints(agent))
         if self._state.agents.goal[agent] != heading:
             self._liaison.tell(self._liaison.planner.agent_retasked, agent)
 
 
-def destination(order: Order) -> dict[str, Point]:
+def destination(grid: Grid, errand: Errand) -> dict[str, Point]:
     """How a trace says where an agent goes: `nearest` only where its goal is a slot."""
-    shared = {"nearest": order.nearest} if order.shared else {}
-    return {"goal": order.goal, "asked": order.asked, **shared}
+    where = {"goal": grid.xy(errand.goal), "asked": grid.xy(errand.asked)}
+    if errand.nearest != errand.goal:
+        where["nearest"] = grid.xy(errand.nearest)
+    return where

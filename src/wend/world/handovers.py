@@ -10,9 +10,9 @@ from wend.errors import ParameterError
 from wend.kernel import NO_CELL
 from wend.planners import registry
 from wend.planners.base import Budget, Handover, Planner, Situation
+from wend.world.recorder import Notes
 from wend.world.rewinding import Rewindable
 from wend.world.snapshot import name_of
-from wend.world.trace import Event
 
 
 class Handovers(Rewindable):
@@ -20,6 +20,7 @@ class Handovers(Rewindable):
 
     _stalled_ticks: int     # ticks in a row in which no agent moved, although the planner had budget to spare
     _arrived_at: int        # the tick in which an agent last arrived
+    _note: Notes            # writes down what is done to the world
 
     def change_planner(self, planner: Planner | str, **parameters: Any) -> None:
         """Let another planner move the agents from the next tick on, which keep their places, goals and orders.
@@ -68,10 +69,6 @@ class Handovers(Rewindable):
         self._handovers = [*self._handovers, handover]
         parameters = asdict(self.planner)
         self._note("planner", algorithm=handover.algorithm, parameters=parameters, reason=handover.reason)
-
-    def _note(self, kind: str, agent: int | None = None, **data: Any) -> None:
-        self._calls.journal.on_failure(self._recorder.rewind, *self._recorder.mark())
-        self._recorder.note(Event(self.ticks, kind, None if agent is None else self._handle(agent), data))
 
 
 def name_of_given(planner: Planner | str) -> str:

@@ -13,6 +13,7 @@ from wend import arguments
 from wend.errors import ParameterError, WendError
 from wend.groups.orders import Order
 from wend.kernel import NO_AGENT, NO_CELL
+from wend.kernel.compiling import prepared
 from wend.maps.grid import GridView
 from wend.maps.terrain import Point, places_of
 from wend.planners.base import Handover, Planner, State
@@ -23,7 +24,6 @@ from wend.world.conduct import (
     AgentIntent,
     AgentState,
     Conduct,
-    Sent,
     all_states,
     explain,
     is_any_away,
@@ -107,7 +107,7 @@ class Outlook:
 
     def goals(self) -> NDArray[np.int32]:
         """int32[agents, 2] where every agent wants to be in the end; (-1, -1) for one that has left the map."""
-        return self._places(self._sent().goal)
+        return self._places(self._dispatch.routes.goal)
 
     def states(self) -> NDArray[np.str_]:
         """str[agents] what every agent is doing: the names of `agent_state`, or `absent`."""
@@ -116,7 +116,7 @@ class Outlook:
     def state_codes(self) -> NDArray[np.uint8]:
         """uint8[agents] the same as indices into `wend.world.conduct.STATES`, for those who look at every tick."""
         codes = np.empty(self._roster.size, dtype=np.uint8)
-        all_states(self.ticks, self.state.agents, self._sent(), self._conduct, codes)
+        all_states(self.ticks, self.state.agents, self._dispatch.routes.sent, self._conduct, codes)
         return self._roster.by_handle(codes, STATES.index("absent"))
 
     def pinned(self) -> NDArray[np.bool_]:
@@ -137,11 +137,11 @@ class Outlook:
     def home_count(self) -> int:
         """How many of the planner's agents stand on their goals."""
         agents = self.state.agents
-        return int(((agents.cell == self._sent().goal) & agents.controlled).sum())
+        return int(((agents.cell == self._dispatch.routes.goal) & agents.controlled).sum())
 
     def all_home(self) -> bool:
         """Whether all of the planner's agents stand on their goals."""
-        return not is_any_away(self.state.agents, self._sent().goal)
+        return not prepared(is_any_away)(self.state.agents, self._dispatch.routes.goal)
 
     def quiet(self) -> bool:
         """Whether all of the planner's agents are on their goals, and no agent at all moved in the last tick.
@@ -153,7 +153,7 @@ class Outlook:
     def agent_state(self, agent: int) -> AgentState:
         """What an agent is doing, and whom it waits for."""
         agent = self._present(agent)
-        name = STATES[state_of(self.ticks, self.state.agents, self._sent(), self._conduct, agent)]
+        name = STATES[state_of(self.ticks, self.state.agents, self._dispatch.routes.sent, self._conduct, agent)]
         waited = self.ticks - int(self._conduct.moved_at[agent])
         waits_for = self._named(agent)
         if waits_for == NO_AGENT:
@@ -246,8 +246,3 @@ class Outlook:
         """The agent in the way of another, as the last proposal had it, or NO_AGENT."""
         named = int(self._waits_for[agent]) if self._roster.was_there(agent, self.ticks) else NO_AGENT
         return named if self._roster.was_there(named, self.ticks) else NO_AGENT
-
-    def _sent(self) -> Sent:
-        """Where agents were sent."""
-        routes = self._dispatch.routes
-        return Sent(routes.asked, routes.nearest, routes.goal, routes.been_home)

@@ -10,10 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wend.journal import Journal
 from wend.kernel import NO_AGENT
 from wend.maps.grid import Grid
+from wend.planners.base import State
+from wend.world.roster import Roster
 from wend.world.trace import ABSENT, Event, Trace, Wait
 
+_CELLS = np.dtype("<i4")            # in hashes, on every machine
 _NO_HANDLES = np.zeros(0, np.int32)
 _TO_JSON = json.JSONEncoder(sort_keys=True)
 
@@ -99,7 +103,7 @@ class Recorder:
 
     def hash_with(self, cells: NDArray[np.int32]) -> bytes:
         """What the hash will be after a tick that ends with the agents on these cells, in the order of handles."""
-        return _joined(self._hash, np.ascontiguousarray(cells, "<i4").data)
+        return _joined(self._hash, cells.astype(_CELLS, copy=False).tobytes())
 
     def note_tick(
         self, tick: int, hash_after: bytes, codes: NDArray[np.uint8], handles: NDArray[np.int32], plan_ms: float,
@@ -141,7 +145,26 @@ class Recorder:
         return Trace(self._grid, moves, list(self._events), plan_ms, expansions, meta, waits, list(self._reasons))
 
 
-def _joined(so_far: bytes, data: bytes | memoryview) -> bytes:
-    both = hashlib.blake2b(so_far, digest_size=16)
-    both.update(data)
-    return both.digest()
+class Notes:
+    """Writes down what is done to a world between two ticks; if the call fails, it was never done.
+
+    It does not know the world itself: a world that nobody has any more is gone at once, and its memory with it.
+    """
+
+    uncaptured = ("_recorder",)
+
+    def __init__(self, recorder: Recorder, state: State, roster: Roster, journal: Journal) -> None:
+        self._recorder = recorder
+        self._state = state
+        self._roster = roster
+        self._journal = journal
+
+    def __call__(self, kind: str, agent: int | None = None, **data: Any) -> None:
+        """Something of this kind was done, to the agent with this index if it was done to one."""
+        self._journal.on_failure(self._recorder.rewind, *self._recorder.mark())
+        handle = None if agent is None else self._roster.handles.item(agent)
+        self._recorder.note(Event(self._state.tick, kind, handle, data))
+
+
+def _joined(so_far: bytes, data: bytes) -> bytes:
+    return hashlib.blake2b(so_far + data, digest_size=16).digest()

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from wend.errors import ViolationError
 from wend.kernel import NO_CELL, jit
+from wend.kernel.compiling import prepared
 from wend.maps.grid import Grid
 from wend.planners.base import Agents
 from wend.rules import Judge, Violation
@@ -45,7 +46,7 @@ class Referee:
 
         `announced` is where the program moves the agents that it moves itself, and where all others stand.
         """
-        if _keeps_to_its_own(self._grid.size, *agents, announced, proposed):
+        if prepared(_keeps_to_its_own)(self._grid.size, *agents, announced, proposed):
             return self._judge.judge(tick, agents.cell, proposed)
         found: list[Violation] = []
         moved = proposed != agents.cell

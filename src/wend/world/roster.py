@@ -46,12 +46,11 @@ class Roster:
         """An agent comes after this tick; return its index."""
         for name in ("_entries", "size", "added"):
             self._journal.keep_attribute(self, name)
-        unused = np.flatnonzero(self.handles == NO_AGENT)
-        index = int(unused[0]) if unused.size else self.size
+        is_full = self.size == self.added - self._gone
+        index = self.size if is_full else int((self.handles == NO_AGENT).argmax())
         if index == self._entries.handle.size:
             self._entries = grown(self._entries, agents=ahead(index, index + 1))
-        for array in self._entries:
-            self._journal.keep(array, index)
+        self._journal.keep_row(self._entries, index)
         self._entries.handle[index], self._entries.came_at[index] = self.added, tick
         self.size = max(self.size, index + 1)
         self.added += 1

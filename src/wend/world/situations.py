@@ -19,8 +19,9 @@ class Situations:
 
     def __init__(self) -> None:
         self._arrived_at = -1               # the tick in which an agent last arrived
-        self._seen: set[bytes] = set()      # digests of the situations since then,
+        self._seen: set[tuple[str, bytes, bytes]] = set()   # the situations since then: planner, and two digests,
         self._movers: set[str] = set()      # ... and the planners that were at work
+        self._goals = b"", b""              # where all agents headed for in the last situation, and its digest
         self._repeats = 0                   # ticks in a row that led to no new one, although there was budget to spare
 
     def note(self, state: State, mover: str, arrived_at: int, *, had_spare: bool) -> None:
@@ -31,11 +32,16 @@ class Situations:
             self._movers.clear()
         known = len(self._seen)
         self._movers.add(mover)
-        self._seen.add(hashlib.blake2b(
-            b"".join((mover.encode(), state.agents.cell.tobytes(), state.agents.goal.tobytes())), digest_size=16
-        ).digest())  # fmt: skip
+        goals = state.agents.goal.tobytes()
+        if goals != self._goals[0]:
+            self._goals = goals, _digest(goals)
+        self._seen.add((mover, _digest(state.agents.cell.tobytes()), self._goals[1]))
         self._repeats = self._repeats + had_spare if len(self._seen) == known else 0
 
     def are_the_same(self, ticks: int, movers: tuple[str, ...]) -> bool:
         """Whether none was new for so many ticks, and AS_LONG_AS there were situations, with all of these planners."""
         return self._repeats >= max(ticks, AS_LONG_AS * len(self._seen)) and self._movers.issuperset(movers)
+
+
+def _digest(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=16).digest()

@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 from wend import arguments
 from wend.errors import MapError, ParameterError
 from wend.groups.orders import MOVE, Order
+from wend.groups.routes import Sent
 from wend.kernel import NO_AGENT, NO_CELL
 from wend.kernel.arrays import ahead, allocate, grown, refill
 from wend.kernel.compiling import prepared
@@ -42,12 +43,12 @@ from wend.planners.base import Agents, Budget, Handover, Planner, Proposal, Stat
 from wend.problems.problem import Problem
 from wend.rules import Violation
 from wend.world.calls import Calls
-from wend.world.conduct import Conduct, Sent, carry_out, look, waits_of
+from wend.world.conduct import Conduct, carry_out, look, waits_of
 from wend.world.dispatch import Dispatch, destination
 from wend.world.events import NO_NEWS, Listeners, News
 from wend.world.handovers import Handovers, name_of_given
 from wend.world.liaison import Liaison
-from wend.world.recorder import Recorder
+from wend.world.recorder import Notes, Recorder
 from wend.world.referee import Referee
 from wend.world.roster import Roster
 from wend.world.situations import Situations
@@ -112,6 +113,7 @@ class World(Handovers):
         self._handovers = [Handover(0, name_of_given(planner), "the world was set up with it")]
         self._arrived_at = 0                                    # the tick in which an agent last arrived
         self._liaison = Liaison(self.planner, self.state, self.seed, journal)
+        self._note = Notes(self._recorder, self.state, self._roster, journal)
         self._dispatch = Dispatch(self.state, self._roster, self._liaison, self._note, journal)
         if self._chooser is not None:
             self._chooser.bind(self.state, self.seed)
@@ -143,8 +145,8 @@ class World(Handovers):
                 rows = ahead(agent, agent + 1)
                 self._agent_rows = grown(self._agent_rows, agents=rows)
                 self._conduct = grown(self._conduct, agents=rows)
-            for array in (*self._agent_rows, *self._conduct):
-                journal.keep(array, agent)
+            for rows_of in (self._agent_rows, self._conduct):
+                journal.keep_row(rows_of, agent)
             refill(self._conduct, agent)
             journal.keep(self.state.occupant, cell)
             self.state.agents = agents = self._first_agents(self._roster.size)
@@ -152,7 +154,7 @@ class World(Handovers):
             self.state.occupant[cell] = agent
             self._conduct.moved_at[agent] = self._conduct.nearer_at[agent] = self.ticks
             self._conduct.previous[agent] = cell
-            where = destination(self._dispatch.introduce(agent, asked))
+            where = destination(self.grid, self._dispatch.introduce(agent, asked))
             self._note("added", agent, at=self.grid.xy(cell), **where, controlled=is_controlled, pinned=is_pinned)
             self._liaison.tell(self.planner.agent_added, agent)
         return handle
@@ -335,7 +337,7 @@ class World(Handovers):
             after, found = self._referee.enforced(tick, agents, announced, proposal.next_cell, roster, raises=raises)
 
             # 5. The tick is decided: the agents move, and the clock with them; what happened is written down.
-            spent, sent = allowance.spent, self._sent()
+            spent, has_spare, sent = allowance.spent, allowance.slice() > 0, self._dispatch.routes.sent
             codes = np.empty(roster.size, np.uint8)
             record = tick, self._recorder.hash_with(roster.in_order(after)), codes, roster.handles, plan_ms, spent
             is_idle = before.tobytes() == after.tobytes()       # the fastest way to compare them
@@ -345,8 +347,8 @@ class World(Handovers):
                 "expansions": self.expansions + spent,
                 "violations": self.violations + found if found else self.violations,
                 "_idle_ticks": self._idle_ticks + 1 if is_idle else 0,
-                "_stalled_ticks": self._stalled_ticks + int(allowance.slice() > 0) if is_idle else 0,
-                "_had_spare": allowance.slice() > 0,
+                "_stalled_ticks": self._stalled_ticks + has_spare if is_idle else 0,
+                "_had_spare": has_spare,
                 "_news": news,
                 "_arrived_at": tick if news.has_arrivals else self._arrived_at,
             }
@@ -455,11 +457,8 @@ class World(Handovers):
         """What will have happened to the agents after a tick that ends on these cells."""
         tick, seen = self.ticks + 1, np.empty((after.size, 4), dtype=np.int32)
         count = prepared(look)(tick, after, sent, self.state.agents, self._conduct, seen)
-        settled = {
-            place: self._roster.handles_of(members)
-            for place, members in self._dispatch.settled_at(after).items()
-            if members
-        }
+        if settled := self._dispatch.settled_at(after):
+            settled = {place: self._roster.handles_of(members) for place, members in settled.items() if members}
         if count == 0 and not settled:
             return NO_NEWS
         told = seen[:count].copy()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from wend.kernel import jit
-from wend.kernel.arrays import ahead, allocate, copied, flags, grown, int32, int64, record, uint8
+from wend.kernel.arrays import ahead, allocate, copied, flags, grown, int32, int64, record, uint8, zeros
 
 
 class Inner(NamedTuple):
@@ -95,6 +95,18 @@ def test_a_large_array_gets_more_rows_without_a_copy() -> None:
     filled = allocate(Filled, agents=64, ticks=512)
     filled.cell[:] = 5
     assert grown(filled, agents=128).cell[:, 0].tolist() == [5] * 64 + [-1] * 64
+
+
+@pytest.mark.small
+@pytest.mark.parametrize("items", [3, 1 << 17, 1 << 20])        # from NumPy, from the system, in huge pages
+def test_zeros_begin_with_a_line_of_the_cache_whatever_was_freed_before(items: int) -> None:
+    used = zeros((items,), np.dtype(np.int64))
+    used[:] = 7
+    del used
+    fresh = zeros((items,), np.dtype(np.int64))
+    assert (fresh.shape, fresh.ctypes.data % 64, fresh.any()) == ((items,), 0, False)
+    fresh[-1] = 5
+    assert pickle.loads(pickle.dumps(fresh))[-1] == 5
 
 
 @pytest.mark.small

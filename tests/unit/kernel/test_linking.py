@@ -20,6 +20,7 @@ from llvmlite.binding import Linkage
 from numba.core.typing.context import BaseContext
 
 from wend.kernel import compiling, scramble
+from wend.kernel.bundles import Kept
 from wend.kernel.linking import TESTED, Kernel
 
 pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
@@ -187,8 +188,10 @@ def test_bounds_are_checked_in_parts_compiled_and_loaded(tmp_path) -> None:
 def test_an_untested_numba_falls_back_to_njit(monkeypatch, caplog) -> None:
     monkeypatch.setattr(numba, "__version__", f"0.{TESTED[1][1]}.0")
     with caplog.at_level(logging.WARNING, logger="wend"):
-        compiled = compiling._choose_compiler()(lambda x: x + 1)
+        compile_it, write_down = compiling._choose_compiler()
+    compiled, bundle = compile_it(lambda x: x + 1), (1, 2)
     assert not isinstance(compiled, Kernel)
+    assert write_down(bundle) is bundle
     assert compiled(1) == 2
     assert "tested" in caplog.text
 
@@ -252,6 +255,41 @@ def test_bundles_are_passed_by_address_and_read_as_they_were_given() -> None:
     assert [len(kernel.overloads) for kernel in (total, mixed, exchanged)] == [0, 1, 1]
     assert mixed.signatures == [tuple(map(numba.typeof, (given, 5)))]       # Python finds it by what it passes
     assert answers == (2000 - 45 + 5, exchanged.py_func(given))
+
+
+def test_a_bundle_that_is_kept_is_read_as_the_bundle_is() -> None:
+    @uncached
+    def total(outer, k):
+        outer.table[k, 0] += 1
+        inner = outer.first if k == 0 else outer.second
+        return outer.number * 100 + 10 * inner.values[k] + inner.flag + outer.table[k, 0] + outer.table.shape[1]
+
+    table = np.arange(12, dtype=np.int32).reshape(3, 4)[:, :3]      # with strides of its own
+    given = Outer(Inner(np.array([1, 2]), True), 7, Inner(np.array([3, 4]), False), table)
+    kept = Kept(given)
+    plain, by_address = [total(given, k) for k in (0, 1)], [total(kept, k) for k in (0, 1)]
+    assert by_address == [answer + 1 for answer in plain]           # which kernels have added to the table
+    assert len(total.overloads) == 1                                # they are of one type
+    assert compiling.prepared(total)(kept, 1) == plain[1] + 2
+    with pytest.raises(TypeError):
+        compiling.prepared(total)("neither of them", 1)
+
+
+def test_a_kept_bundle_is_written_down_again_when_a_part_of_it_is_another() -> None:
+    keeping, made = compiling.Keeping(), []
+
+    def make() -> Inner:
+        made.append(Inner(values, True))
+        return made[-1]
+
+    values = np.arange(3)
+    first = keeping.of((values, 1), make)
+    assert keeping.of((values, 1), make) is first
+    assert keeping.of((values.copy(), 1), make) is not first        # it is equal, and yet another array
+    assert len(made) == 2
+    for twin in (copy.deepcopy(keeping), pickle.loads(pickle.dumps(keeping))):
+        twin.of((values, 1), make)
+    assert len(made) == 4
 
 
 def test_a_kernel_that_would_return_the_address_of_a_bundle_is_not_compiled() -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import gc
+import weakref
 from dataclasses import dataclass
 
 import numpy as np
@@ -263,6 +265,22 @@ def test_milliseconds_bound_a_tick_and_the_search_goes_on() -> None:
     world.run(max_ticks=200, budget_ms=50)
     assert world.all_home()
     assert world.expansions > 0
+
+
+@pytest.mark.small
+@pytest.mark.parametrize("planner", ["weave", "bmaa", "mapp", "auto"])
+def test_a_world_that_nobody_has_any_more_is_gone_at_once(planner: str) -> None:
+    """Its planner may have hundreds of megabytes, which a garbage collector would keep for many more worlds."""
+    world = World.from_problem(Problem.from_points(CORRIDOR, [(0, 0)], [(5, 0)]), planner)
+    world.run(max_ticks=3)
+    seen = weakref.ref(world), weakref.ref(world.planner)
+    gc.collect()
+    gc.disable()
+    try:
+        del world
+        assert [there() for there in seen] == [None, None]
+    finally:
+        gc.enable()
 
 
 @pytest.mark.small

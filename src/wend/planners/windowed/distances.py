@@ -7,6 +7,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -44,6 +46,11 @@ class WindowDistances:
         """The same manners, with the abstraction if there is one."""
         abstract = self.abstract
         return manners._replace(far=abstract.far, group=abstract.group) if self.is_abstract else manners
+
+    def parts(self) -> tuple[Any, ...]:
+        """What kernels are given of it: each of these is replaced when it grows."""
+        exact, rough, abstract = self.exact, self.rough, self.abstract
+        return exact.reverse, exact.of, rough.courses, rough.learned, abstract.row, abstract.far, abstract.group
 
     def reserve(self, agents: int) -> None:
         """Make space for so many agents."""

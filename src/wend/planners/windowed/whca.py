@@ -49,7 +49,7 @@ from numpy.typing import NDArray
 
 from wend.kernel import OUT_OF_BUDGET, OUT_OF_SPACE
 from wend.kernel.arrays import ahead, allocate, grown
-from wend.kernel.compiling import prepared
+from wend.kernel.compiling import Keeping, prepared
 from wend.planners.base import Budget, Intent, Overlay, Planner, Proposal, State, parameter
 from wend.planners.overlays import DISTANCE, draw_distances
 from wend.planners.waiting import in_the_way_of
@@ -64,7 +64,7 @@ from wend.search.space_time import Manners, Scene
 class Windowed(Planner):
     """WHCA*, and Weave."""
 
-    uncaptured: ClassVar[Sequence[str]] = ("_work",)    # scratch
+    uncaptured: ClassVar[Sequence[str]] = ("_work", "_keeping")     # scratch
 
     overlays: ClassVar[Mapping[str, Overlay]] = {
         "reservations": Overlay("for how many ticks from now on each cell is reserved"),
@@ -90,6 +90,7 @@ class Windowed(Planner):
         self._manners = Manners(True, True, self.no_follow, self.forbid_cross, self.soft_tail)
         self._habits = Habits(self.window, seed, self.patience, self.boxed_in == "push", self.order == "age")
         self._agenda = allocate(Agenda, agents=agents, cells=cells, ticks=self.window + 1)
+        self._keeping = Keeping()
         self._is_prepared = [False, False]                  # whether TICKS were called with the types of this planner
         self._waits_for = np.empty(0, np.int32)             # for whom the guard stopped each agent in the last tick
         for agent in range(state.agents.cell.size):
@@ -102,8 +103,10 @@ class Windowed(Planner):
         steps = self.window if limit >= 4 * self.window else max(1, limit // 4)
         answer = OUT_OF_BUDGET
         while answer != DONE:
-            run = prepared(TICKS[rough_too]) if self._is_prepared[rough_too] else TICKS[rough_too]
-            given = self._setting(), self.state.tick, steps, limit, *proposal
+            run, setting = TICKS[rough_too], self._setting
+            if self._is_prepared[rough_too]:
+                run, setting = prepared(run), self._kept_setting
+            given = setting(), self.state.tick, steps, limit, *proposal
             answer = budget.call(self._distances.allowance, run, *given)
             self._is_prepared[rough_too] = True
             if answer == OUT_OF_SPACE:
@@ -120,6 +123,11 @@ class Windowed(Planner):
             answer = budget.call(self._distances.allowance, think_ahead, self._setting(), limit)
             if answer == OUT_OF_SPACE:
                 self._distances.grow()
+
+    def _kept_setting(self) -> Any:
+        state = self.state
+        parts = state.grid.tables, state.agents, state.occupant, self._agenda, *self._distances.parts()
+        return self._keeping.of(parts, self._setting)
 
     def _setting(self) -> Setting:
         state, tables, exact, rough = self.state, self.state.grid.tables, self._distances.exact, self._distances.rough
