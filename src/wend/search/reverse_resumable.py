@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from wend.kernel import OUT_OF_BUDGET, OUT_OF_SPACE, UNREACHABLE, jit
 from wend.kernel.allowance import Allowance
-from wend.kernel.arrays import ahead, allocate, grown, int32, int64, record
+from wend.kernel.arrays import ahead, allocate, grown, int32, int64, marks, record
 from wend.kernel.pages import NO_PAGE, PAGE, Pages, give_back, has_space, make_pages, new_page, with_more
 from wend.kernel.pools import CHUNK, Pool, bring, carry, enlarged, get, make_pool, put
 from wend.maps.grid import Grid
@@ -43,11 +43,13 @@ _NO_ENTRY = 0       # entry 0 is in no chain
 class Reverse(NamedTuple):
     """The backward searches of a planner, one per goal."""
 
-    page_of: Annotated[np.ndarray, int32("searches", "map_pages")]  # where a page begins in `known`, or NO_PAGE
+    page_of: Annotated[np.ndarray, int32("searches", "map_pages", marked_by="has_paged")]   # where a page begins in
+    has_paged: Annotated[np.ndarray, marks("searches")]             # ... `known`, or NO_PAGE
     known: Pages    # by cell: (g << 1 | closed) - _FAR, or _UNREACHED
     entry: Pool     # cell << 32 | the entry below it, _NO_ENTRY at the bottom
-    level_f: Annotated[np.ndarray, int64("searches", "levels")]     # the values of f in the open list, descending,
-    level_top: Annotated[np.ndarray, int32("searches", "levels")]   # ... and the last entry of each
+    level_f: Annotated[np.ndarray, int64("searches", "levels", marked_by="has_searched")]   # the values of f in the
+    level_top: Annotated[np.ndarray, int32("searches", "levels", marked_by="has_searched")] # ... open list, descending,
+    has_searched: Annotated[np.ndarray, marks("searches")]          # ... and the last entry of each
     levels: Annotated[np.ndarray, int32("searches")]                # how many values there are
     goal: Annotated[np.ndarray, int32("searches")]                  # cell
     origin: Annotated[np.ndarray, int32("searches")]                # the cell that the search heads for
@@ -118,6 +120,7 @@ def forget(reverse, search):
         if page != NO_PAGE:
             give_back(reverse.known, page)
             reverse.page_of[search, k] = NO_PAGE
+            reverse.has_paged[search] = True
     for k in range(reverse.levels[search]):
         at = np.int64(reverse.level_top[search, k])
         while at != _NO_ENTRY:
@@ -202,6 +205,7 @@ def write_known(reverse, search, far):
 def _resume(tables, reverse, search, cell):
     """Go on with a search until it has closed a cell; answer as `distance` does. Mutates: reverse."""
     page_of, known, entry = reverse.page_of[search], reverse.known.pool.items, reverse.entry.items
+    known_written, entry_written = reverse.known.pool.written, reverse.entry.written
     older_known, older_entry = reverse.known.pool.counts[0].until, reverse.entry.counts[0].until
     counts, allowance = reverse.counts[0], reverse.allowance.counts[0]
     level_f, level_top = reverse.level_f[search], reverse.level_top[search]
@@ -214,6 +218,7 @@ def _resume(tables, reverse, search, cell):
     if not reaches(reverse, search, goal):          # Alg. 1, l. 1-7
         if not _has_space(reverse, levels):
             return OUT_OF_SPACE
+        reverse.has_paged[search] = reverse.has_searched[search] = True
         page_of[goal >> 6] = new_page(reverse.known)
         put(reverse.known.pool, page_of[goal >> 6] + (goal & 63), -_FAR)
         levels = _push(reverse, level_f, level_top, levels, np.int64(0), goal)
@@ -236,16 +241,19 @@ def _resume(tables, reverse, search, cell):
             if expanded == allowed:
                 answer = OUT_OF_BUDGET
                 break
+        reverse.has_searched[search] = True
         level_top[levels - 1] = top & 0xFFFFFFFF
         if level_top[levels - 1] == _NO_ENTRY:
             levels -= 1
         entry[at] = counts.free_entry
+        entry_written[at // CHUNK] = True
         counts.free_entry = at
         if is_outdated:
             continue
         expanded += 1
         g = (here + _FAR) >> 1
         known[slot] = here | 1
+        known_written[slot // CHUNK] = True
         bits = moves[first]
         y = first // width
         x = first - y * width
@@ -263,7 +271,9 @@ def _resume(tables, reverse, search, cell):
             if page == NO_PAGE:
                 page = new_page(reverse.known)
                 page_of[beside >> 6] = page
+                reverse.has_paged[search] = True
             known[page + (beside & 63)] = opened
+            known_written[page // CHUNK] = True
             h = empty_map_cost(tables, abs(x + DX[d] - origin_x), abs(y + DY[d] - origin_y))
             levels = _push(reverse, level_f, level_top, levels, cost + h, beside)
         if first == cell:
