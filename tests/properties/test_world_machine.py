@@ -22,6 +22,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from tests.captures import assert_holds_all
 from tests.golden.runs import OPTIONS
 from tests.interrupts import Interrupt
 from tests.reference.conduct import state_name
@@ -314,7 +315,7 @@ class WorldMachine(RuleBasedStateMachine):
             calls += [lambda: world.order(agent, place), lambda: world.pin(agent)]
             if self.vacant(place):
                 calls.append(lambda: world.teleport(agent, place))
-        calls += [lambda: world.restore(taken), lambda: world.change_planner("weave")]
+        calls += [lambda: world.restore(taken), world.snapshot, lambda: world.change_planner("weave")]
         if theirs := sorted(self.there - self.mine):
             calls.append(lambda: world.order_group(theirs, place, "attack_move"))
             calls.append(lambda: world.order_group(theirs, place, "move", budget=lines))
@@ -337,7 +338,10 @@ class WorldMachine(RuleBasedStateMachine):
 
     @rule()
     def take_a_snapshot(self) -> None:
-        self.kept.append((self.world.snapshot(), self.fingerprint()))
+        """What it shares with others is what a full copy has."""
+        taken = self.world.snapshot()
+        assert_holds_all(taken, self.world)
+        self.kept.append((taken, self.fingerprint()))
 
     @precondition(lambda self: self.kept)
     @rule(data=st.data(), sent=st.booleans())
@@ -348,6 +352,7 @@ class WorldMachine(RuleBasedStateMachine):
             self.world.restore(Snapshot.from_bytes(bytes(taken)))
             assert self.world.state_hash() == before[0]
         self.world.restore(taken)
+        assert_holds_all(taken, self.world)
         self.follow()
         assert self.fingerprint() == before
 

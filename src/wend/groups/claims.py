@@ -12,7 +12,7 @@ floods over the thousands of cells around it, and for each a look at these cells
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from wend.groups.routes import Cells, Routes
 from wend.groups.slots import SPARE, is_gap, is_in_a_doorway
 from wend.journal import Journal
 from wend.kernel import NO_AGENT, NO_CELL, UNREACHABLE
+from wend.kernel.arrays import ALL_ROWS, allocate, int32, marks
 from wend.planners.base import State
 from wend.search.flood import nearest_cells
 
@@ -36,6 +37,16 @@ class _Around(NamedTuple):
     are_all: bool               # these are all that can be reached
 
 
+class _Claimed(NamedTuple):
+    """Which cells belong to agents, and which they were sent to."""
+
+    holder: Annotated[                  # the agent whose goal a cell is
+        np.ndarray, int32("cells", fill=NO_AGENT, marked_by="edited", rows_per_mark=ALL_ROWS)
+    ]
+    sent: Annotated[np.ndarray, int32("cells", marked_by="edited", rows_per_mark=ALL_ROWS)]     # agents sent there
+    edited: Annotated[np.ndarray, marks("edits")]
+
+
 class Claims:
     """The places of one world, and the agents that they belong to."""
 
@@ -45,8 +56,8 @@ class Claims:
         self._state = state
         self._routes = routes
         self._journal = journal
-        self._holder = np.full(state.grid.size, NO_AGENT, dtype=np.int32)   # [cells] the agent whose goal it is
-        self._sent = np.zeros(state.grid.size, dtype=np.int32)              # [cells] agents that were sent there
+        self._claimed = allocate(_Claimed, cells=state.grid.size, edits=1)
+        self._holder, self._sent = self._claimed.holder, self._claimed.sent
         self._shared = 0                                # places to which more than one agent was sent
         self.unsettled: dict[int, bool] = {}            # those where not all have arrived since they were sent
         self.left: list[int] = []                       # cells that belong to no agent since this call began
@@ -190,6 +201,7 @@ class Claims:
     def hold(self, agent: int, goal: int) -> None:
         """A cell is an agent's."""
         self._journal.keep(self._holder, goal)
+        self._claimed.edited[0] = True
         self._holder[goal] = agent
 
     def leave(self, agent: int) -> None:
@@ -203,6 +215,7 @@ class Claims:
         goal = int(self._routes.goal[agent])
         if self._holder[goal] == agent:
             self._journal.keep(self._holder, goal)
+            self._claimed.edited[0] = True
             self._holder[goal] = NO_AGENT
             self.vacate(goal)
 
@@ -253,6 +266,7 @@ class Claims:
     def _count(self, place: int, change: int) -> None:
         sent = self._sent.item(place) + change
         self._journal.keep(self._sent, place)
+        self._claimed.edited[0] = True
         self._sent[place] = sent
         if change > 0 and sent > 1:
             self._journal.keep_item(self.unsettled, place)

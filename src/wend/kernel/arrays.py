@@ -11,6 +11,15 @@ its axes by name and what it is filled with; the comment behind it says what it 
     plans = allocate(Plans, agents=64, ticks=9)
     plans = grown(plans, agents=128)
 
+An array too large to be copied with every snapshot names another field of its bundle, flags which say where it was
+written since the last one (`marked_by`). Whoever writes to it sets them. They begin as True, and so do new ones:
+
+    far: Annotated[np.ndarray, int32("rows", "columns", marked_by="written")]
+    written: Annotated[np.ndarray, marks("rows")]               # rows of `far` that were written
+
+And one of which most rows hold zeros names flags that say which rows may hold more (`used_by`). Whoever writes anything
+but zeros there sets them; a snapshot looks at no others, and takes the flag from rows that hold zeros again.
+
 Counters and other mutable scalars of one bundle share a `record`, an array of one element with named int64 fields:
 `plans.counts[0].searches += 1`, in kernels and in Python.
 
@@ -28,10 +37,12 @@ import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+ALL_ROWS = 0                # see Declared.rows_per_mark
 
 _CACHE_LINE = 64            # bytes
 _FRESH_FROM = 1 << 20       # an array of this many bytes comes from the system, where zeros cost nothing
@@ -50,6 +61,10 @@ class Declared:
     dtype: np.dtype[Any]
     axes: tuple[str | int, ...]     # the name of each axis, whose length is given when it is allocated, or its length
     fill: int = 0
+    marked_by: str = ""             # the field of the same bundle that says which rows were written, if there is one
+    rows_per_mark: int = 1          # ALL_ROWS: there is one mark for the whole array
+    used_by: str = ""               # the field of the same bundle that says which rows may hold more than zeros
+    is_scratch: bool = False        # holds nothing between two calls: no snapshot holds it, and to restore fills it
 
     def allocate(self, lengths: tuple[int, ...]) -> NDArray[Any]:
         """A new array."""
@@ -114,14 +129,17 @@ def _fresh(size: int) -> mmap.mmap | None:
         return None
 
 
-def int32(*axes: str | int, fill: int = 0) -> Declared:
+def int32(
+    *axes: str | int, fill: int = 0, marked_by: str = "", rows_per_mark: int = 1, used_by: str = "",
+    is_scratch: bool = False,
+) -> Declared:  # fmt: skip
     """An array of int32."""
-    return Declared(np.dtype(np.int32), axes, fill)
+    return Declared(np.dtype(np.int32), axes, fill, marked_by, rows_per_mark, used_by, is_scratch)
 
 
-def int64(*axes: str | int, fill: int = 0) -> Declared:
+def int64(*axes: str | int, fill: int = 0, marked_by: str = "", rows_per_mark: int = 1) -> Declared:
     """An array of int64."""
-    return Declared(np.dtype(np.int64), axes, fill)
+    return Declared(np.dtype(np.int64), axes, fill, marked_by, rows_per_mark)
 
 
 def float64(*axes: str | int, fill: int = 0) -> Declared:
@@ -137,6 +155,11 @@ def uint8(*axes: str | int, fill: int = 0) -> Declared:
 def flags(*axes: str | int) -> Declared:
     """An array of booleans, all False."""
     return Declared(np.dtype(np.bool_), axes)
+
+
+def marks(axis: str) -> Declared:
+    """An array of booleans, all True: which rows of another array were written since the last snapshot."""
+    return Declared(np.dtype(np.bool_), (axis,), fill=True)
 
 
 def record(*names: str) -> Declared:
@@ -157,15 +180,35 @@ def declared_fields(kind: type[Any]) -> dict[str, Any]:
     return fields
 
 
+class Field(NamedTuple):
+    """What a snapshot has to know of a field of a bundle."""
+
+    axis: str | None = None     # the name of a declared array's first axis, if it has one
+    fill: int = 0               # what the array is filled with
+    marks: int = -1             # number of the field with its marks, if it has any
+    rows_per_mark: int = 1
+    flags: int = -1             # number of the field that says which rows are used, if there is one
+    is_marks: bool = False      # whether the field is marks or such flags itself, which no snapshot holds
+    is_scratch: bool = False
+
+
 @functools.cache
-def first_axes(kind: Any) -> tuple[tuple[str | None, int], ...]:
-    """By field: the name of a declared array's first axis, if it has one, and what the array is filled with."""
+def fields_of(kind: Any) -> tuple[Field, ...]:
+    """The fields of a bundle."""
     declared = declared_fields(kind)
-    found: list[tuple[str | None, int]] = []
-    for name in kind._fields:
+    names = list(kind._fields)
+    abouts = [about for about in declared.values() if isinstance(about, Declared)]
+    marks = {about.marked_by for about in abouts} | {about.used_by for about in abouts}
+    found: list[Field] = []
+    for name in names:
         about = declared.get(name)
         axis = about.axes[0] if isinstance(about, Declared) else None
-        found.append((axis, about.fill) if isinstance(about, Declared) and isinstance(axis, str) else (None, 0))
+        if isinstance(about, Declared) and isinstance(axis, str):
+            marks_at, flags_at = (names.index(by) if by else -1 for by in (about.marked_by, about.used_by))
+            of_marks = marks_at, about.rows_per_mark, flags_at, name in marks
+            found.append(Field(axis, about.fill, *of_marks, about.is_scratch))
+        else:
+            found.append(Field())
     return tuple(found)
 
 
@@ -210,9 +253,9 @@ def grown(bundle: _Bundle, **lengths: int) -> _Bundle:
 
 def refill(bundle: tuple[Any, ...], agent: int) -> None:
     """Fill what arrays over agents hold for one of them as when they were new. Mutates: bundle, not those inside it."""
-    for (axis, fill), value in zip(first_axes(type(bundle)), bundle, strict=True):
-        if axis == "agents":
-            value[agent] = fill
+    for field, value in zip(fields_of(type(bundle)), bundle, strict=True):
+        if field.axis == "agents":
+            value[agent] = field.fill
 
 
 def copied(bundle: _Bundle) -> _Bundle:

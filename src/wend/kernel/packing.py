@@ -4,11 +4,17 @@
 A line is 64 bytes. Arrays over the cells of a map are nearly empty: a few hundred agents stand on 65,536 cells. So what
 is packed is a bit for each line, whether it is kept, and then the lines that are. Which word counts as empty is the
 caller's choice; any will do.
+
+Where it is known beforehand which rows of an array may hold anything, only these are looked at (`pick_rows`).
 """
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from wend.kernel.compiling import jit
 
@@ -62,3 +68,41 @@ def unpack(source, at, empty, words):
                 for k in range(LINE):
                     words[begin + k] = empty
     return end
+
+
+def words_of(rows: NDArray[Any]) -> NDArray[np.uint32]:
+    """An array for the two below: each of its rows as words of 32 bits."""
+    return rows.reshape(len(rows), math.prod(rows.shape[1:])).view(np.uint32)
+
+
+@jit
+def pick_rows(words, flags, numbers, out):
+    """Copy rows of words by their numbers, those of nothing but zeros left out; return how many there are.
+
+    A row that is left out loses its flag. The numbers of the others move to the front. Mutates: flags, numbers, out.
+    """
+    count = 0
+    for number in numbers:
+        holds = np.uint32(0)
+        for k in range(words.shape[1]):
+            out[count, k] = words[number, k]
+            holds |= words[number, k]
+        if holds != 0:
+            numbers[count] = number
+            count += 1
+        else:
+            flags[number] = False
+    return count
+
+
+@jit
+def put_rows(words, flags, clear, numbers, source):
+    """Write rows of words by their numbers, and zeros into those of `clear` before. Mutates: words, flags."""
+    for number in clear:
+        flags[number] = False
+        for k in range(words.shape[1]):
+            words[number, k] = 0
+    for j in range(numbers.size):
+        flags[numbers[j]] = True
+        for k in range(words.shape[1]):
+            words[numbers[j], k] = source[j, k]

@@ -6,7 +6,7 @@ From then on, items are carried over in chunks of 64: a chunk that is wanted at 
 is taken out of the pool for the first time two more (`carry`), so that all are over before the larger array is full.
 
 Kernels may use `pool.items[k]` right away where `k >= pool.counts[0].until`, and after `bring(pool, k)`. Otherwise it
-takes `get` and `put`.
+takes `get` and `put`. Whoever writes to `pool.items` right away marks the chunk: `pool.written[k // CHUNK] = True`.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ from __future__ import annotations
 from typing import Annotated, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from wend.kernel.arrays import allocate, flags, int64, record, zeros
+from wend.kernel.arrays import allocate, flags, int64, marks, record
 from wend.kernel.compiling import jit
 
 CHUNK = 64          # items
@@ -25,7 +24,8 @@ CHUNK = 64          # items
 class Pool(NamedTuple):
     """Items by number."""
 
-    items: Annotated[np.ndarray, int64("items")]
+    items: Annotated[np.ndarray, int64("items", marked_by="written", rows_per_mark=CHUNK)]
+    written: Annotated[np.ndarray, marks("chunks")]
     older: Annotated[np.ndarray, int64("older")]            # the array before it grew
     is_over: Annotated[np.ndarray, flags("older_chunks")]   # whether a chunk of it has been carried over
     counts: Annotated[np.ndarray, record(
@@ -36,27 +36,23 @@ class Pool(NamedTuple):
 
 def make_pool(items: int) -> Pool:
     """Space for so many items, all of them 0; their number is rounded up. What is never used takes no memory."""
-    return allocate(Pool, items=-(-items // CHUNK) * CHUNK, older=0, older_chunks=0)
+    chunks = -(-items // CHUNK)
+    return allocate(Pool, items=chunks * CHUNK, chunks=chunks, older=0, older_chunks=0)
 
 
-def items_of(pool: Pool, count: int) -> NDArray[np.int64]:
-    """The first so many items, some of which may still be in the older array; not always a copy."""
-    items: NDArray[np.int64] = pool.items[:count]
-    if pool.counts[0].until > 0:
-        chunks = -(-count // CHUNK)
-        is_older = ~pool.is_over[:chunks]
-        whole = pool.items[: chunks * CHUNK].copy()
-        whole[: is_older.size * CHUNK].reshape(-1, CHUNK)[is_older] = pool.older.reshape(-1, CHUNK)[:chunks][is_older]
-        items = whole[:count]
-    return items
+def carried(pool: Pool) -> Pool:
+    """The same pool with all items in one array."""
+    carry(pool, pool.is_over.size)
+    return pool
 
 
 def enlarged(pool: Pool) -> Pool:
     """The same pool with space for twice as many items."""
     carry(pool, pool.is_over.size)
     pool.counts[0].until, pool.counts[0].chunk = pool.items.size, 0
-    is_over = np.zeros(pool.items.size // CHUNK, np.bool_)
-    return Pool(zeros((2 * pool.items.size,), pool.items.dtype), pool.items, is_over, pool.counts)
+    chunks = pool.items.size // CHUNK
+    kept = {"counts": pool.counts, "older": pool.items}
+    return allocate(Pool, kept, items=2 * pool.items.size, chunks=2 * chunks, older_chunks=chunks)
 
 
 @jit
@@ -95,4 +91,5 @@ def put(pool, k, value):
     """Set item number k. Mutates: pool."""
     if k < pool.counts[0].until:
         bring(pool, k)
+    pool.written[k // CHUNK] = True
     pool.items[k] = value

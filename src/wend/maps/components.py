@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wend.kernel import NO_CELL, jit
-from wend.kernel.arrays import allocate, int32, int64
+from wend.kernel.arrays import ALL_ROWS, allocate, copied, int32, int64, marks
 from wend.maps.terrain import GridTables, spread
 
 NO_COMPONENT = -1       # of a blocked cell
@@ -115,6 +115,13 @@ def _nearest(label, width, wanted, x, y):
     return best
 
 
+class _Labels(NamedTuple):
+    """The component of each cell."""
+
+    label: Annotated[np.ndarray, int32("cells", marked_by="edited", rows_per_mark=ALL_ROWS)]    # NO_COMPONENT in walls
+    edited: Annotated[np.ndarray, marks("edits")]
+
+
 class Components:
     """The components of one map. After an edit of the neighbour table, `opened` or `closed` repairs the labels."""
 
@@ -122,7 +129,8 @@ class Components:
 
     def __init__(self, tables: GridTables, free: NDArray[np.bool_]) -> None:
         """Label the map; `free` says of each cell whether it is passable."""
-        self.label = np.empty(free.size, dtype=np.int32)        # int32[cells] NO_COMPONENT where blocked
+        self._labels = allocate(_Labels, cells=free.size, edits=1)
+        self.label = self._labels.label
         self.sizes: dict[int, int] = {}                         # cells by label
         self._queue = np.empty(free.size, dtype=np.int32)
         self._race: _Race | None = None
@@ -132,6 +140,7 @@ class Components:
     def relabel(self, tables: GridTables, free: NDArray[np.bool_]) -> None:
         """Label the whole map anew."""
         sizes = np.empty(free.size, dtype=np.int32)
+        self._labels.edited[0] = True
         count = _label_all(tables, free, self.label, sizes, self._queue)
         self.sizes = dict(enumerate(sizes[:count].tolist()))
         self._next_label = int(count)
@@ -140,7 +149,8 @@ class Components:
         """An independent copy."""
         twin = object.__new__(Components)
         twin.__dict__.update(self.__dict__)
-        twin.label = self.label.copy()
+        twin._labels = copied(self._labels)
+        twin.label = twin._labels.label
         twin.sizes = dict(self.sizes)
         twin._queue = np.empty_like(self._queue)
         twin._race = None
@@ -159,6 +169,7 @@ class Components:
 
     def opened(self, tables: GridTables, cell: int, around: list[int]) -> None:
         """A cell became passable: it joins the largest component beside it, and the others beside it join too."""
+        self._labels.edited[0] = True
         labels = {int(self.label[beside]): beside for beside in around}
         if labels:
             kept = max(labels, key=lambda k: (self.sizes[k], -k))
@@ -177,6 +188,7 @@ class Components:
 
         `around` are the cells to which one could move from it before.
         """
+        self._labels.edited[0] = True
         label = int(self.label[cell])
         self.label[cell] = NO_COMPONENT
         self.sizes[label] -= 1

@@ -116,6 +116,7 @@ class Timetable:
         """Make a longer table, and enter all plans again."""
         old, self.table = self.table, reservations.make_reservations(self.table.hold_agent.size, ticks)
         self.table.hold_agent[:], self.table.hold_from[:] = old.hold_agent, old.hold_from
+        self.table.has_holds[:] = old.has_holds
         for agent in range(len(self._plans)):
             left = self._plans[agent][max(tick - self._since[agent], 0) :]
             if left.size and left[0] != NO_CELL:

@@ -92,7 +92,9 @@ class Repairs(NamedTuple):
     searches: Annotated[np.ndarray, int32("agents")]                # searches begun, which the noise is a function of
     seen: Annotated[np.ndarray, int32("agents", fill=_LOOK_FIRST)]  # bit d: in its last turn an agent was beside it in
                                                                     # direction d; or one of the two above
-    entered: Annotated[np.ndarray, int32("cells", fill=NO_AGENT)]   # the agent that last moved there, or NO_AGENT
+    entered: Annotated[                                             # the agent that last moved there, or NO_AGENT;
+        np.ndarray, int32("cells", fill=NO_AGENT, is_scratch=True)  # ... what is from ticks before counts for nothing
+    ]
     turns: Turns
     temper: Temper
     counts: Annotated[np.ndarray, record("repaths")]                # forced searches begun so far

@@ -45,7 +45,8 @@ def search_paths(
             looks = False
             begin(agents, kept)
             paths, made = rough.look_ahead(tables, agents, occupant, kept.paths, kept.rough, min(budget.slice(), MOST))
-            kept = kept._replace(paths=paths)
+            if paths is not kept.paths:                 # they have grown
+                kept = kept._replace(paths=paths)
             budget.spend(made)
         limit = budget.slice()
     return kept, answer == FOUND

@@ -36,9 +36,9 @@ class Search(NamedTuple):
 
     open_list: OpenList
     mark: Annotated[np.ndarray, int32("cells")]     # 2 * serial: open, 2 * serial + 1: closed, else: not reached
-    g: Annotated[np.ndarray, int64("cells")]        # cost of the best path so far, in units of grid.CARDINAL_COST
-    order: Annotated[np.ndarray, int32("cells")]    # when the search first reached the cell
-    parent: Annotated[np.ndarray, uint8("cells")]   # direction of the move that leads there, NO_DIRECTION at the start
+    g: Annotated[np.ndarray, int64("nodes")]        # cost of the best path so far, in units of grid.CARDINAL_COST
+    order: Annotated[np.ndarray, int32("nodes")]    # when the search first reached the cell
+    parent: Annotated[np.ndarray, uint8("nodes")]   # direction of the move that leads there, NO_DIRECTION at the start
     job: Annotated[
         np.ndarray,
         record(
@@ -55,7 +55,7 @@ class Search(NamedTuple):
 
 def make_search(cells: int) -> Search:
     """A workspace for maps of so many cells."""
-    return allocate(Search, {"open_list": make_open_list(cells)}, cells=cells)
+    return allocate(Search, {"open_list": make_open_list(cells)}, cells=cells, nodes=cells)
 
 
 @jit

@@ -65,7 +65,7 @@ class Beliefs:
 
     def forget(self, agent: int) -> None:
         """An agent forgets what it has learned."""
-        prepared(forget)(self.learned.values, self.learned.page_of, agent)
+        prepared(forget)(self.learned.values, self.learned.page_of, self.learned.has_paged, agent)
 
     def moves_of_goal(self, agent: int, goal: int) -> int:
         """How far a goal is from the middle of the group to which an agent knows the way, in columns or rows."""

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from wend.errors import ParameterError
 from wend.kernel import NO_CELL, jit
-from wend.kernel.arrays import ahead, allocate, grown, int32, record
+from wend.kernel.arrays import ALL_ROWS, ahead, allocate, grown, int32, marks, record
 from wend.maps.grid import Grid
 from wend.search.open_list import clear, drop_first, first, is_empty, make_open_list, push
 
@@ -51,7 +51,10 @@ class Blocks(NamedTuple):
     """The graph of groups, which edits of the map change in place."""
 
     side: int                                                       # of a block, in cells
-    group: Annotated[np.ndarray, int32("cells", fill=NO_GROUP)]     # the group of each cell, NO_GROUP in a wall
+    group: Annotated[                                               # the group of each cell, NO_GROUP in a wall
+        np.ndarray, int32("cells", fill=NO_GROUP, marked_by="edited", rows_per_mark=ALL_ROWS)
+    ]
+    edited: Annotated[np.ndarray, marks("edits")]
     middle: Annotated[np.ndarray, int32("names", 2)]                # x, y of its cell that is nearest to their mean
     degree: Annotated[np.ndarray, int32("names")]                   # how many groups are beside it, or _UNUSED
     beside: Annotated[np.ndarray, int32("names", "rim")]            # those groups; the rim: all cells around a block
@@ -81,8 +84,9 @@ class DistanceRows(NamedTuple):
     <= 0 is -d for a group that was not reached yet and is at least d away.
     """
 
-    far: Annotated[np.ndarray, int32("rows", "columns")]    # the distance from each group, by name
-    goal: Annotated[np.ndarray, int32("rows")]              # to this group
+    far: Annotated[np.ndarray, int32("rows", "columns", marked_by="written")]   # the distance from each group, by name
+    goal: Annotated[np.ndarray, int32("rows")]                                  # to this group
+    written: Annotated[np.ndarray, marks("rows")]                               # rows of `far`
 
 
 @jit
@@ -101,6 +105,7 @@ def _label(tables, free, blocks, labels, left, top):
     width, group, queue, degree = tables.width, blocks.group, labels.queue, blocks.degree
     right, bottom = min(left + blocks.side, width), min(top + blocks.side, free.size // width)
     counts = labels.counts[0]
+    blocks.edited[0] = True
     for y in range(bottom - 1, top - 1, -1):
         for x in range(right - 1, left - 1, -1):
             name = group[y * width + x]
@@ -219,6 +224,7 @@ def reach(tables, blocks, rows, open_list, row, group, max_expansions):
     """
     far, middle, names = rows.far[row], blocks.middle, blocks.counts[0].names
     minor = tables.minor >> UNIT_SHIFT
+    rows.written[row] = True
     if far[rows.goal[row]] <= 0:
         far[rows.goal[row]] = 1
     bound = _FAR
@@ -289,7 +295,7 @@ def cost_over_blocks(tables, blocks, rows, row, x, y, least):
 
 def no_blocks() -> tuple[Blocks, DistanceRows]:
     """Those of no map, to no goals: for agents that do without."""
-    return allocate(Blocks, {"side": 1}, cells=0, names=0, rim=0), allocate(DistanceRows, rows=0, columns=0)
+    return allocate(Blocks, {"side": 1}, cells=0, edits=1, names=0, rim=0), allocate(DistanceRows, rows=0, columns=0)
 
 
 class BlockDistances:
@@ -317,7 +323,7 @@ class BlockDistances:
         self._unused: list[int] = []            # rows without users
         across, down = -(-grid.width // side), -(-grid.height // side)
         most = across * down * ((side * side + 1) // 2)         # groups, if the walls are a chessboard
-        self.blocks = allocate(Blocks, {"side": side}, cells=grid.size, names=most, rim=4 * side + 4)
+        self.blocks = allocate(Blocks, {"side": side}, cells=grid.size, edits=1, names=most, rim=4 * side + 4)
         self._labels = allocate(Labels, names=most, block_cells=side * side)
         _build(grid.tables, self._free, self.blocks, self._labels)
         self.rows = allocate(DistanceRows, rows=0, columns=0)
@@ -368,6 +374,7 @@ class BlockDistances:
 
     def _clear(self, rows: int | NDArray[np.int32]) -> None:
         """Begin the searches of some rows anew. Columns that no group has had yet are not touched."""
+        self.rows.written[rows] = True
         self.rows.far[rows, : self.blocks.counts["names"].item()] = _UNREACHED
 
     def _are_rows_of(self, rows: NDArray[np.int32], goals: NDArray[np.int32]) -> NDArray[np.bool_]:

@@ -22,7 +22,9 @@ class Guard(NamedTuple):
 
     state: Annotated[np.ndarray, uint8("agents")]                   # _OPEN, _ASKED or _DECIDED
     chain: Annotated[np.ndarray, int32("agents")]                   # agents that wait for the next one's decision
-    entered: Annotated[np.ndarray, int32("cells", fill=NO_AGENT)]   # the agent that last moved there, or NO_AGENT
+    entered: Annotated[                                             # the agent that last moved there, or NO_AGENT;
+        np.ndarray, int32("cells", fill=NO_AGENT, is_scratch=True)  # ... what is from ticks before counts for nothing
+    ]
 
 
 def make_guard(agents: int, cells: int) -> Guard:

@@ -30,7 +30,7 @@ class OpenList(NamedTuple):
 
     entry: Annotated[np.ndarray, int64("entries", 3)]               # the heap: f, h, order << 32 | cell
     pool: Annotated[np.ndarray, int64("entries", 4)]                # the same and the next entry of its bucket
-    bucket: Annotated[np.ndarray, int32(_BUCKETS, fill=_NOTHING)]   # its first entry in the pool, or _NOTHING
+    bucket: Annotated[np.ndarray, int32("buckets", fill=_NOTHING)]  # its first entry in the pool, or _NOTHING
     counts: Annotated[
         np.ndarray,
         record(
@@ -43,13 +43,14 @@ class OpenList(NamedTuple):
     ]
 
     def lengths_in_use(self) -> dict[str, int]:
-        """How many entries a snapshot has to hold."""
-        return {"entries": int(max(self.counts[0].held, self.counts[0].pooled))}
+        """How many entries and buckets a snapshot has to hold."""
+        counts = self.counts[0]
+        return {"entries": int(max(counts.held, counts.pooled)), "buckets": int(counts.buckets)}
 
 
 def make_open_list(cells: int) -> OpenList:
     """An open list for searches that expand each of so many cells at most once."""
-    return allocate(OpenList, entries=8 * cells + 1)
+    return allocate(OpenList, entries=8 * cells + 1, buckets=_BUCKETS)
 
 
 @jit

@@ -28,7 +28,7 @@ import numpy as np
 
 from wend.errors import NoPathError, ParameterError
 from wend.kernel import NO_AGENT, jit
-from wend.kernel.arrays import allocate, int32, int64, record, uint8
+from wend.kernel.arrays import allocate, int32, int64, marks, record, uint8
 from wend.kernel.pages import NO_PAGE, Pages, give_back, has_space, make_pages, new_page, with_more
 from wend.kernel.pools import get, put
 from wend.maps.grid import Grid
@@ -52,7 +52,8 @@ class Learned(NamedTuple):
     """The heuristic values that each agent has learned for its own goal."""
 
     across: int     # pages in a row of the map
-    page_of: Annotated[np.ndarray, int32("agents", "map_pages")]    # where a page begins in `values`, or NO_PAGE
+    page_of: Annotated[np.ndarray, int32("agents", "map_pages", marked_by="has_paged")]     # where a page begins in
+    has_paged: Annotated[np.ndarray, marks("agents")]               # ... `values`, or NO_PAGE
     values: Pages   # by cell: cost to the goal - _FAR, or _UNLEARNED
     row: Annotated[np.ndarray, int32("agents", fill=NO_ROW)]        # the row of `rows` with distances to its goal
     blocks: Blocks          # what is believed of cells that nothing was learned of, if there is a row;
@@ -157,23 +158,25 @@ def set_heuristic(learned, agent, x, y, value):
     at = (y >> _PAGE_SHIFT) * learned.across + (x >> _PAGE_SHIFT)
     if learned.page_of[agent, at] == NO_PAGE:
         learned.page_of[agent, at] = new_page(learned.values)
+        learned.has_paged[agent] = True
     put(learned.values.pool, _place_of(learned, agent, x, y), value - _FAR)
 
 
 @jit
-def _forget_page(values, page_of, agent, at):
-    """Let an agent forget one page of the map. Mutates: values, page_of."""
+def _forget_page(values, page_of, has_paged, agent, at):
+    """Let an agent forget one page of the map. Mutates: values, page_of, has_paged."""
     page = page_of[agent, at]
     if page != NO_PAGE:
         give_back(values, page)
         page_of[agent, at] = NO_PAGE
+        has_paged[agent] = True
 
 
 @jit
-def forget(values, page_of, agent):
-    """Let an agent forget all that it has learned: two fields of `Learned`. Mutates: values, page_of."""
+def forget(values, page_of, has_paged, agent):
+    """Let an agent forget all that it has learned: fields of `Learned`. Mutates: values, page_of, has_paged."""
     for at in range(page_of.shape[1]):
-        _forget_page(values, page_of, agent, at)
+        _forget_page(values, page_of, has_paged, agent, at)
 
 
 @jit
@@ -181,7 +184,7 @@ def _forget_pages(learned, pages):
     """Let all agents forget some pages of the map. Mutates: learned."""
     for at in pages:
         for agent in range(learned.page_of.shape[0]):
-            _forget_page(learned.values, learned.page_of, agent, at)
+            _forget_page(learned.values, learned.page_of, learned.has_paged, agent, at)
 
 
 def forget_around(learned: Learned, places: Iterable[Point]) -> None:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wend.kernel import NO_AGENT, jit
-from wend.kernel.arrays import allocate, int32
+from wend.kernel.arrays import allocate, flags, int32
 
 NEVER = 2**31 - 1       # a time that does not come
 
@@ -27,20 +27,27 @@ NEVER = 2**31 - 1       # a time that does not come
 class Reservations(NamedTuple):
     """Who will stand where, and when."""
 
-    ring: Annotated[np.ndarray, int32("cells", "slots")]    # agent + 1, 0 if nobody; slots is a power of two
+    ring: Annotated[np.ndarray, int32("cells", "slots", used_by="is_used")]     # agent + 1, 0 if nobody; slots is a
+    is_used: Annotated[np.ndarray, flags("cells")]          # ... power of two. Where this is False, nobody is
     until: Annotated[np.ndarray, int32(1)]                  # the last tick for which anything was ever reserved
-    hold_agent: Annotated[np.ndarray, int32("cells")]       # agent + 1 that stays there for good, 0 if nobody
-    hold_from: Annotated[np.ndarray, int32("cells")]        # ... from this time on
+    hold_agent: Annotated[np.ndarray, int32("holds")]       # [cells] agent + 1 that stays there for good, 0 if nobody
+    hold_from: Annotated[np.ndarray, int32("holds")]        # [cells] ... from this time on
+    has_holds: Annotated[np.ndarray, flags(1)]              # whether there was ever one
+
+    def lengths_in_use(self) -> dict[str, int]:
+        """A snapshot has to hold the holds if there are any."""
+        return {} if self.has_holds[0] else {"holds": 0}
 
 
 def make_reservations(cells: int, ticks: int) -> Reservations:
     """An empty table in which so many ticks from now on, the present included, can be reserved."""
-    return allocate(Reservations, cells=cells, slots=1 << (ticks - 1).bit_length())
+    return allocate(Reservations, cells=cells, holds=cells, slots=1 << (ticks - 1).bit_length())
 
 
 @jit
 def reserve(table, cell, time, agent):
     """Enter that the agent stands there after that tick. Mutates: table."""
+    table.is_used[cell] = True
     table.ring[cell, time & (table.ring.shape[1] - 1)] = agent + 1
     table.until[0] = max(table.until[0], time)
 
@@ -80,6 +87,7 @@ def hold(table, cell, time, agent):
     """Enter that the agent stays there for good, from that time on. Mutates: table."""
     table.hold_agent[cell] = agent + 1
     table.hold_from[cell] = time
+    table.has_holds[0] = True
 
 
 @jit

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from wend.kernel import OUT_OF_BUDGET, OUT_OF_SPACE, UNREACHABLE, jit
 from wend.kernel.allowance import Allowance
-from wend.kernel.arrays import ahead, allocate, grown, int32, int64, record
+from wend.kernel.arrays import ahead, allocate, grown, int32, int64, marks, record
 from wend.kernel.pages import NO_PAGE, PAGE, Pages, give_back, has_space, make_pages, new_page, with_more
 from wend.kernel.pools import CHUNK, Pool, bring, carry, enlarged, get, make_pool, put
 from wend.maps.grid import Grid
@@ -43,11 +43,13 @@ _NO_ENTRY = 0       # entry 0 is in no chain
 class Reverse(NamedTuple):
     """The backward searches of a planner, one per goal."""
 
-    page_of: Annotated[np.ndarray, int32("searches", "map_pages")]  # where a page begins in `known`, or NO_PAGE
+    page_of: Annotated[np.ndarray, int32("searches", "map_pages", marked_by="has_paged")]   # where a page begins in
+    has_paged: Annotated[np.ndarray, marks("searches")]             # ... `known`, or NO_PAGE
     known: Pages    # by cell: (g << 1 | closed) - _FAR, or _UNREACHED
     entry: Pool     # cell << 32 | the entry below it, _NO_ENTRY at the bottom
-    level_f: Annotated[np.ndarray, int64("searches", "levels")]     # the values of f in the open list, descending,
-    level_top: Annotated[np.ndarray, int32("searches", "levels")]   # ... and the last entry of each
+    level_f: Annotated[np.ndarray, int64("searches", "levels", marked_by="has_searched")]   # the values of f in the
+    level_top: Annotated[np.ndarray, int32("searches", "levels", marked_by="has_searched")] # ... open list, descending,
+    has_searched: Annotated[np.ndarray, marks("searches")]          # ... and the last entry of each
     levels: Annotated[np.ndarray, int32("searches")]                # how many values there are
     goal: Annotated[np.ndarray, int32("searches")]                  # cell
     origin: Annotated[np.ndarray, int32("searches")]                # the cell that the search heads for
@@ -118,6 +120,7 @@ def forget(reverse, search):
         if page != NO_PAGE:
             give_back(reverse.known, page)
             reverse.page_of[search, k] = NO_PAGE
+            reverse.has_paged[search] = True
     for k in range(reverse.levels[search]):
         at = np.int64(reverse.level_top[search, k])
         while at != _NO_ENTRY:
@@ -164,6 +167,7 @@ def _push(reverse, entry, older_entry, level_f, level_top, levels, f, cell):
             level_f[j], level_top[j] = level_f[j - 1], level_top[j - 1]
         level_f[k], level_top[k] = f, _NO_ENTRY
         levels += 1
+    reverse.entry.written[at // CHUNK] = True
     entry[at] = cell << 32 | level_top[k]
     level_top[k] = at
     return levels
@@ -227,6 +231,7 @@ def _resume(tables, reverse, search, cell):
     page_of, known, entry = reverse.page_of[search], reverse.known.pool.items, reverse.entry.items
     older_entry = reverse.entry.counts[0].until
     is_growing = older_entry > 0 or reverse.known.pool.counts[0].until > 0
+    known_written, entry_written = reverse.known.pool.written, reverse.entry.written
     counts, allowance = reverse.counts[0], reverse.allowance.counts[0]
     level_f, level_top = reverse.level_f[search], reverse.level_top[search]
     levels = np.int64(reverse.levels[search])
@@ -238,6 +243,7 @@ def _resume(tables, reverse, search, cell):
     if not reaches(reverse, search, goal):          # Alg. 1, l. 1-7
         if not _has_space(reverse, levels):
             return OUT_OF_SPACE
+        reverse.has_paged[search] = reverse.has_searched[search] = True
         page_of[goal >> 6] = new_page(reverse.known)
         put(reverse.known.pool, page_of[goal >> 6] + (goal & 63), -_FAR)
         levels = _push(reverse, entry, older_entry, level_f, level_top, levels, np.int64(0), goal)
@@ -258,16 +264,19 @@ def _resume(tables, reverse, search, cell):
             if expanded == allowed:
                 answer = OUT_OF_BUDGET
                 break
+        reverse.has_searched[search] = True
         level_top[levels - 1] = top & 0xFFFFFFFF
         if level_top[levels - 1] == _NO_ENTRY:
             levels -= 1
         entry[at] = counts.free_entry
+        entry_written[at // CHUNK] = True
         counts.free_entry = at
         if is_outdated:
             continue
         expanded += 1
         g = (here + _FAR) >> 1
         known[slot] = here | 1
+        known_written[slot // CHUNK] = True
         bits = moves[first]
         y = first // width
         x = first - y * width
@@ -283,7 +292,9 @@ def _resume(tables, reverse, search, cell):
             if page == NO_PAGE:
                 page = new_page(reverse.known)
                 page_of[beside >> 6] = page
+                reverse.has_paged[search] = True
             known[page + (beside & 63)] = opened
+            known_written[page // CHUNK] = True
             h = empty_map_cost(tables, abs(x + DX[d] - origin_x), abs(y + DY[d] - origin_y))
             levels = _push(reverse, entry, older_entry, level_f, level_top, levels, cost + h, beside)
         if first == cell:

@@ -42,6 +42,10 @@ class Turns(NamedTuple):
     allowance: Allowance
     counts: Annotated[np.ndarray, record("agent", "purpose")]   # what its search is for, NOTHING if none is begun
 
+    def lengths_in_use(self) -> dict[str, int]:
+        """A snapshot has to hold nodes only of a search that goes on, and marks in any case."""
+        return {"nodes": 0} if self.counts[0].purpose == NOTHING else {}
+
 
 def make_turns(cells: int) -> Turns:
     """Turns on a map of so many cells; agent 0 begins."""

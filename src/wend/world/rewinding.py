@@ -6,7 +6,10 @@ import copy
 from typing import Any, Self
 
 from wend import arguments
-from wend.kernel.capture import Step, capture, recall
+from wend.kernel.capture import capture
+from wend.kernel.keeping import Keeper
+from wend.kernel.recalling import recall
+from wend.kernel.storing import Step
 from wend.planners.base import Agents, Planner
 from wend.world.outlook import Outlook
 from wend.world.recorder import Record
@@ -16,18 +19,19 @@ from wend.world.snapshot import MOVER, Snapshot, described
 class Rewindable(Outlook):
     """What a world keeps of itself, and how it goes back there."""
 
-    uncaptured = ("_calls", "_listeners", "_recorder", "_referee", "_identity", "_on_violation")
+    uncaptured = ("_calls", "_listeners", "_recorder", "_referee", "_identity", "_on_violation", "_keeper")
 
     _agent_rows: Agents                 # those of the state, and spare rows for agents to come
     _chooser: Planner | None            # says who moves the agents, before each tick
     _identity: dict[str, Any]           # what snapshots of it belong to
+    _keeper: Keeper                     # what its snapshots share
 
     def snapshot(self) -> Snapshot:
         """The state of the world and its planner, to go back to with `restore`."""
         with self._calls:
             hash_then, record = self._recorder.state_hash(), self._recorder.record()
             about = {**self._identity, MOVER: described(self.planner)}
-            return Snapshot(about, self.ticks, hash_then, capture(self), record)
+            return Snapshot(about, self.ticks, hash_then, capture(self, self._keeper), record)
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go back to a snapshot, of this world or of one that was set up with the same map, seed and planner.
@@ -43,7 +47,8 @@ class Rewindable(Outlook):
                 self._liaison.stand_in(mover := snapshot.mover())
                 journal.keep_attribute(self, "planner")
                 self.planner = mover
-            steps = recall(self, captured, ("wend", type(self.planner).__module__.partition(".")[0]))
+            trusted = ("wend", type(self.planner).__module__.partition(".")[0])
+            steps = recall(self, captured, trusted, self._keeper)
             journal.decide(self._go_back, steps, former, bytes.fromhex(snapshot.state_hash), record)
             journal.settle()
 
@@ -61,10 +66,11 @@ class Rewindable(Outlook):
 
     def __getstate__(self) -> dict[str, Any]:
         with self._calls:
-            return dict(vars(self))
+            return {name: value for name, value in vars(self).items() if name != "_keeper"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
+        self._keeper = Keeper()         # a copy shares nothing with snapshots of the original
         self.state.agents = self._first_agents(self._roster.size)       # a copy of a view is no view
 
     def __copy__(self) -> Self:

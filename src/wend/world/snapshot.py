@@ -4,9 +4,10 @@
     world.tick()
     world.restore(before)               # as if that tick had never been
 
-A snapshot holds what `kernel/capture.py` finds in the world: numbers, and one block of bytes with all arrays. As bytes
-it has this form: `WENDSNAP`, the number of the format and the length of the header (uint32 each), the header as JSON,
-zeros up to a multiple of 8, the block, and a BLAKE2b hash of everything before it (16 bytes).
+A snapshot holds what `kernel/capture.py` finds in the world: numbers, one block of bytes with most arrays, and large
+arrays in pieces that it shares with the world's other snapshots. As bytes it has all arrays in one block, and this
+form: `WENDSNAP`, the number of the format and the length of the header (uint32 each), the header as JSON, zeros up to a
+multiple of 8, the block, and a BLAKE2b hash of everything before it (16 bytes).
 
 It belongs to worlds that were set up with the same map, seed, planner and parameters, of the same version of Wend, and
 says which planner moved the agents then. To read one runs no code. The trace is no part of its bytes: see
@@ -26,7 +27,8 @@ import numpy as np
 from wend import __version__, arguments, plugins
 from wend.errors import FormatError, ParameterError, SnapshotError, VersionError
 from wend.files import parse_json
-from wend.kernel.capture import Captured, Stored, check
+from wend.kernel.capture import Captured, check, in_one_block
+from wend.kernel.storing import Stored
 from wend.planners import registry
 from wend.planners.base import Planner
 from wend.world.recorder import Record
@@ -94,7 +96,7 @@ class Snapshot:
 
     def __bytes__(self) -> bytes:
         """All of it but the trace, for a file or for another machine."""
-        tree, arrays, block = self._captured
+        tree, arrays, block, _ = in_one_block(self._captured)
         header = {"about": self.about, "tick": self.tick, "hash": self.state_hash, "arrays": arrays, "tree": tree}
         text = json.dumps(header, separators=(",", ":"), allow_nan=False).encode()
         padding = bytes(-(_HEAD.size + len(text)) % 8)
@@ -117,7 +119,7 @@ class Snapshot:
         header = parse_json(whole[_HEAD.size : begin], _SOURCE)
         try:
             block = np.frombuffer(bytearray(whole[begin + -begin % 8 : -_DIGEST_BYTES]), np.uint64)
-            arrays = [Stored(*stored) for stored in header["arrays"]]
+            arrays = [Stored(dtype, tuple(shape), *where) for dtype, shape, *where in header["arrays"]]
             captured = Captured(header["tree"], arrays, block)
             check(captured)
             return cls(dict(header["about"]), int(header["tick"]), str(header["hash"]), captured, None)
@@ -126,8 +128,8 @@ class Snapshot:
 
     @property
     def nbytes(self) -> int:
-        """How much memory its arrays take."""
-        return self._captured.block.nbytes
+        """How much memory its arrays take, what it shares with other snapshots of the same world included."""
+        return self._captured.nbytes
 
     def __repr__(self) -> str:
         return f"<Snapshot at tick {self.tick}, {self.nbytes:,} bytes>"

@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from wend import arguments
-from wend.kernel import NO_AGENT
+from wend.kernel import NO_AGENT, keeping
 from wend.kernel.packing import LINE, pack, packed_size, unpack
 from wend.kernel.pools import enlarged, make_pool
 from wend.maps.grid import Grid
@@ -93,6 +93,7 @@ def _play(planner: Planner) -> None:
     line, packed = np.zeros(LINE, np.uint64), np.zeros(packed_size(LINE), np.uint64)
     pack(line, line[0], packed, 0)                                  # ... also in snapshots
     unpack(packed, 0, line[0], line)
+    keeping.rehearse()
     world = World(grid, planner, record_reasons=True)
     units = [world.add((x, y), goal=(14 + x, y)) for y in range(5) for x in range(4, 10, 2)]
     tower = world.add((2, 8), pinned=True)
@@ -128,7 +129,10 @@ def _play(planner: Planner) -> None:
         world.agent_state(unit)
     world.trace()
     world.state_hash()
-    world.restore(world.snapshot())
+    before = world.snapshot()
+    world.tick()
+    world.snapshot()                                                # which shares with the one before
+    world.restore(before)
     twin = pickle.loads(pickle.dumps(world))
     twin.tick()
 

@@ -35,6 +35,7 @@ from wend.groups.routes import Sent
 from wend.kernel import NO_AGENT, NO_CELL
 from wend.kernel.arrays import ahead, allocate, grown, refill
 from wend.kernel.compiling import prepared
+from wend.kernel.keeping import Keeper
 from wend.maps.grid import Grid, GridView
 from wend.maps.memory import require_memory
 from wend.maps.terrain import Point
@@ -94,6 +95,7 @@ class World(Handovers):
         self.expansions = 0                                     # nodes that the planner expanded so far
         self._on_violation = on_violation
         self._calls = Calls()
+        self._keeper = Keeper()
         self._roster = Roster(self._calls.journal)
         self._agent_rows = allocate(Agents, agents=0)           # those of the state, and spare rows for agents to come
         self._conduct = allocate(Conduct, agents=0)

@@ -183,13 +183,13 @@ def test_pages_are_taken_given_back_and_made() -> None:
     assert larger.values.pool.items.size == 2 * learned.values.pool.items.size
     assert real_time.heuristic(grid.tables, larger, 1, 3, 3, 3, 19) == value
     assert pages_in_use(larger) == 4
-    real_time.forget(larger.values, larger.page_of, 0)
+    real_time.forget(larger.values, larger.page_of, larger.has_paged, 0)
     assert pages_in_use(larger) == 2
     search(larger, 0, grid.cell(9, 9), grid.cell(9, 10))        # used pages come back clean
     assert real_time.heuristic(grid.tables, larger, 0, 10, 10, 9, 10) == 2**32
     assert real_time.heuristic(grid.tables, larger, 1, 3, 3, 3, 19) == value
-    real_time.forget(larger.values, larger.page_of, 0)
-    real_time.forget(larger.values, larger.page_of, 0)          # nothing left to give back
+    real_time.forget(larger.values, larger.page_of, larger.has_paged, 0)
+    real_time.forget(larger.values, larger.page_of, larger.has_paged, 0)          # nothing left to give back
     assert pages_in_use(larger) == 2
 
 

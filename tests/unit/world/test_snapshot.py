@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.captures import assert_holds_all
 from wend import ALGORITHMS, Grid, Planner, Snapshot, World, create, parameter
 from wend.errors import FormatError, ParameterError, SnapshotError, VersionError
 from wend.planners.mapp.mapp import Mapp
@@ -120,6 +121,27 @@ def test_a_restored_world_does_it_all_again(key: str, options: dict[str, Any], b
     elsewhere.restore(Snapshot.from_bytes(bytes(before)))
     assert play(elsewhere, 2, ticks, budget) == seen
     assert elsewhere.snapshot().state_hash == later.state_hash
+
+
+@pytest.mark.parametrize(("key", "options"), OPTIONS, ids=str)
+def test_what_snapshots_share_is_what_a_full_copy_has(key: str, options: dict[str, Any]) -> None:
+    """A kernel that writes without setting its mark is found here: in a game in which many snapshots come and go."""
+    draw = np.random.default_rng(6)
+    world, elsewhere = make_world(key, **options), make_world(key, **options)
+    held: list[Snapshot] = []
+    for k in range(TICKS if ALGORITHMS[key].online else 4):
+        play(world, k, 1, 100)
+        held.append(world.snapshot())
+        assert_holds_all(held[-1], world)
+        if k % 3 == 2:
+            then = held[int(draw.integers(len(held)))]
+            world.restore(then)
+            assert_holds_all(then, world)
+            elsewhere.restore(then)
+            assert_holds_all(then, elsewhere)
+            assert_holds_all(elsewhere.snapshot(), elsewhere)
+        if len(held) > 6:
+            del held[int(draw.integers(len(held)))]
 
 
 @pytest.mark.parametrize("key", ["weave", "surge"])
