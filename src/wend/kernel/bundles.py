@@ -7,7 +7,7 @@ caller writes them down in its own stack frame, and passes where they are. A bun
 the same piece of memory, and what is not read is not loaded.
 
     a bundle that Python passes to a whole          is written down before the kernel begins
-    a bundle that Python has written down (`Kept`)  is an address already
+    a bundle that Python wrote down (`WrittenBundle`)   is an address already
     a bundle that a kernel has made                 is a NamedTuple, and is written down where it is passed to a part
     a bundle that a kernel was given, or one in it  is an address, and is passed on as it is
 
@@ -126,7 +126,7 @@ def _write(_context: Any, builder: Any, _kind: types.Type, bundle: Bundle, value
     return address
 
 
-class Kept:
+class WrittenBundle:
     """A bundle that Python has written down, for the kernels that it is passed to in its stead.
 
     To read the arrays of a planner out of their Python objects takes 5 us in each call. Here it is done once; what a
@@ -147,8 +147,8 @@ class Kept:
         return typeof(self._bundle)
 
 
-@typeof_impl.register(Kept)
-def _typeof_kept(kept: Kept, _context: Any) -> types.Type:
+@typeof_impl.register(WrittenBundle)
+def _typeof_kept(kept: WrittenBundle, _context: Any) -> types.Type:
     return kept.kind
 
 

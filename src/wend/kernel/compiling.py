@@ -49,7 +49,7 @@ def _choose_compiler() -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
 
     version = tuple(int(part) for part in numba.__version__.split(".")[:2])
     if linking.TESTED[0] <= version < linking.TESTED[1]:
-        return lambda function: linking.kernel(function, **_OPTIONS), bundles.Kept
+        return lambda function: linking.kernel(function, **_OPTIONS), bundles.WrittenBundle
     logging.getLogger("wend").warning(
         "Numba %s is none that Wend was tested with: kernels compile three times as slowly", numba.__version__
     )

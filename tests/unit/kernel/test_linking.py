@@ -20,7 +20,7 @@ from llvmlite.binding import Linkage
 from numba.core.typing.context import BaseContext
 
 from wend.kernel import compiling, scramble
-from wend.kernel.bundles import Kept
+from wend.kernel.bundles import WrittenBundle
 from wend.kernel.linking import TESTED, Kernel
 
 pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
@@ -266,7 +266,7 @@ def test_a_bundle_that_is_kept_is_read_as_the_bundle_is() -> None:
 
     table = np.arange(12, dtype=np.int32).reshape(3, 4)[:, :3]      # with strides of its own
     given = Outer(Inner(np.array([1, 2]), True), 7, Inner(np.array([3, 4]), False), table)
-    kept = Kept(given)
+    kept = WrittenBundle(given)
     plain, by_address = [total(given, k) for k in (0, 1)], [total(kept, k) for k in (0, 1)]
     assert by_address == [answer + 1 for answer in plain]           # which kernels have added to the table
     assert len(total.overloads) == 1                                # they are of one type

@@ -110,14 +110,15 @@ class RealTimeLacam(Pibt):
         self._waits_for = proposal.waits_for
         carry_on(self._distances.known.reverse)
         is_new = self._follow(proposal)
-        self._look_ahead(budget, 1 if is_new else self.configurations, is_free=True)
+        self._look_ahead(budget, 1 if is_new else self.configurations)
         self._walk(proposal)
         self._is_prepared = True
 
     def think(self, budget: Budget) -> None:
         super().think(budget)           # the distances come first
-        self._follow(all_stay(self.state))
-        self._look_ahead(budget, self.configurations, is_free=False)
+        if budget.is_limited and self._ahead is None:       # a plan is refined in ticks alone: thoughts have an end
+            self._follow(all_stay(self.state))
+            self._explore(budget, self.configurations, is_free=False)
 
     def _follow(self, proposal: Proposal) -> bool:
         """Begin the search anew, with what holds of the tree, if what it is about has changed; whether it has."""
@@ -168,10 +169,10 @@ class RealTimeLacam(Pibt):
         """Call a kernel that expands nothing."""
         return (prepared(kernel) if self._is_prepared else kernel)(*given)
 
-    def _look_ahead(self, budget: Budget, steps: int, *, is_free: bool) -> None:
+    def _look_ahead(self, budget: Budget, steps: int) -> None:
         """Search for a plan, or refine the one that there is, as far as the budget allows."""
         if self._ahead is None:
-            self._explore(budget, steps, is_free=is_free)
+            self._explore(budget, steps, is_free=True)
             if self.refinement > 0 and not self._is_stale and self._tree.counts[0].goal != NONE:
                 self._ahead = find_plan(self._tree, self._party.is_unit, self._party.goes, self.state.grid.size)
         if self._ahead is not None:
