@@ -11,18 +11,18 @@ import wend
 from wend.problems.scenarios import make_problem
 
 GRID = wend.Grid.load("counterflow:width=1")
-COLOURS = {"boxed in": "#d62728", "pushes": "#1f77b4", "pushed": "#ff7f0e", "waits": "#9467bd", "": "#2ca02c"}
-WORDS = {"boxed in": "boxed in", "pushes": "pushes", "pushed": "is pushed", "waits": "waits", "": "on its path"}
+COLOURS = {"another agent": "#d62728", "lets others": "#9467bd", "": "#2ca02c"}
+WORDS = {"another agent": "another is in its way", "lets others": "lets others pass", "": "on its path"}
 
 
 def draw_crowd(axes: plt.Axes, ticks: int) -> None:
-    """A moment of the jam: where agents stand, what they plan, and what is reserved."""
+    """A moment of the jam: where agents stand, where they would go, and how many would come to each cell."""
     world = wend.World.from_problem(make_problem("counterflow", GRID, agents=24, seed=1), "weave")
     for _ in range(ticks):
         world.tick()
-    reserved = world.planner.overlay("reservations").reshape(GRID.height, GRID.width).astype(float)
-    reserved[~GRID.passable] = np.nan
-    axes.imshow(reserved, cmap="Greys", vmin=0, vmax=12)
+    traffic = world.planner.overlay("traffic").reshape(GRID.height, GRID.width).astype(float)
+    traffic[~GRID.passable] = np.nan
+    axes.imshow(traffic, cmap="Greys", vmin=0, vmax=16)
     axes.set_facecolor("#444444")
     seen = set()
     for agent in range(world.agents):
@@ -32,7 +32,7 @@ def draw_crowd(axes: plt.Axes, ticks: int) -> None:
         axes.plot(x, y, color=COLOURS[word], linewidth=1)
         axes.scatter(x[0], y[0], s=22, color=COLOURS[word], label=WORDS[word] if word not in seen else None, zorder=3)
         seen.add(word)
-    axes.set(xticks=[], yticks=[], title=f"24 units meet in a corridor: tick {ticks}, plans and reservations")
+    axes.set(xticks=[], yticks=[], title=f"24 units meet in a corridor: tick {ticks}, guide paths and traffic")
     axes.legend(loc="upper center", fontsize=7, ncols=4, bbox_to_anchor=(0.5, 0.02))
 
 

@@ -26,7 +26,11 @@ OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("whca", {"window": 5, "abstraction": 1}),
     ("whca", {"abstraction": 2, "order": "age", "soft_tail": 2}),
     ("whca", {"boxed_in": "push", "patience": 3, "no_follow": True}),
-    ("weave", {"window": 16, "patience": 2, "forbid_cross": True}),
+    ("whca", {"window": 8, "order": "age", "boxed_in": "push", "soft_tail": 1}),
+    ("whca", {
+        "window": 16, "order": "age", "boxed_in": "push", "soft_tail": 1, "patience": 2, "forbid_cross": True,
+    }),
+    ("weave", {"window": 3, "swap": False}),
     ("far", {"commit": "slide", "flow": "local", "reservation": 5, "patience": 9}),
     ("far", {"patience": 4, "proxy_expansions": 9}),
     ("bmaa", {"replan_when_blocked": True, "spread": 4}),

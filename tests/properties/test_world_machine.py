@@ -55,7 +55,8 @@ MORE_OPTIONS: list[tuple[str, dict[str, Any]]] = [
     ("bmaa", {"vision": math.inf, "threads": 3, "heuristic": "blocks"}),
     ("mapp", {"alternates_folder": "a folder of its own"}),
     ("lacam", {"max_expansions": 100, "anytime_ms": 2.0, "guides": False}),
-    ("weave", {"abstraction": 1}),
+    ("whca", {"abstraction": 1, "boxed_in": "push", "order": "age"}),
+    ("lacam-rt", {"refinement": 200, "lead": 5, "configurations": 3}),
     ("auto", {}),
     ("auto", {"offline": True, "switch": False, "model": "no such file"}),
 ]

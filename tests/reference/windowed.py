@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from tests.reference.abstraction import abstract
 from tests.reference.astar import empty_map_cost
@@ -14,6 +15,8 @@ from wend.kernel import scramble
 from wend.maps.grid import Grid
 
 STABLE_TICKS = 8
+
+PUSHING: dict[str, Any] = {"window": 8, "order": "age", "boxed_in": "push", "soft_tail": 1}     # all that jams need
 
 
 @dataclass

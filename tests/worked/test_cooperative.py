@@ -134,7 +134,7 @@ def test_searches_are_spread_evenly_over_the_turns(agents: int, window: int) -> 
 
 @pytest.mark.parametrize(
     ("key", "agents"),
-    [("whca", 20), ("whca", 50), ("weave", 20), ("weave", 50)],
+    [("whca", 20), ("whca", 50)],
 )
 def test_no_two_plans_have_a_place_at_a_time_or_change_places(key: str, agents: int) -> None:
     world = crowd(key, seed=1, agents=agents, side=12, window=8)

@@ -131,13 +131,11 @@ _ALGORITHMS = (
     Algorithm(
         key="weave",
         title="Weave",
-        summary="WHCA* with a soft tail; the agent away from home longest plans first; boxed-in agents push.",
-        suits="games: resolves all jams of the benchmark",
-        paper="ours, after Silver (2005) and Okumura et al. (2022)",
+        summary="Agents look some steps ahead for a way on which they meet few others; PIBT decides who goes where.",
+        suits="games: resolves all jams of the benchmark, and is ahead nearly everywhere",
+        paper="ours, after Silver (2005), Okumura et al. (2022) and Arita, Okumura (2026)",
         online=True,
-        where="wend.planners.windowed.whca:Windowed",
-        preset={"order": "age", "boxed_in": "push", "soft_tail": 1},
-        defaults={"window": 8},
+        where="wend.planners.weave.weave:Weave",
     ),
     Algorithm(
         key="far",

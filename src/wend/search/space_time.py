@@ -27,7 +27,7 @@ from wend.search.open_list import OpenList, clear, drop_first, first, is_empty, 
 from wend.search.reservations import NEVER, Reservations, free_from, may_move
 from wend.search.reverse_resumable import Reverse, distance
 
-_OPEN, _CLOSED = 0, 1
+_OPEN, CLOSED = 0, 1
 
 
 class SpaceTime(NamedTuple):
@@ -39,7 +39,7 @@ class SpaceTime(NamedTuple):
     g: Annotated[np.ndarray, int64("nodes")]
     h: Annotated[np.ndarray, int64("nodes")]
     parent: Annotated[np.ndarray, int32("nodes")]       # node before it
-    mark: Annotated[np.ndarray, int32("nodes")]         # _OPEN or _CLOSED
+    mark: Annotated[np.ndarray, int32("nodes")]         # _OPEN or CLOSED
     slot: Annotated[np.ndarray, int32("slots")]         # node of a hashed (cell, step); slots are a power of two
     stamp: Annotated[np.ndarray, int32("slots")]        # search that the slot belongs to
     counts: Annotated[np.ndarray, record("nodes", "serial", "expanded", "last")]    # the last two: of the last search
@@ -84,6 +84,11 @@ class Trip(NamedTuple):
     goal: int       # cell
     aim: int        # the agent's search in `reverse`, or its row in `manners.far` if there is one
     steps: int      # how far it looks ahead
+
+
+def states_within(steps: int, cells: int) -> int:
+    """How many states a search of so many steps can reach at the most, on a map of so many cells."""
+    return sum(min((2 * k + 1) ** 2, cells) for k in range(steps + 1)) + 16
 
 
 def make_space_time(nodes: int) -> SpaceTime:
@@ -180,6 +185,15 @@ def _descend(scene, trip):
 
 
 @jit
+def begin_search(work):
+    """Forget the states of the last search. Mutates: work."""
+    counts = work.counts[0]
+    counts.serial += 1
+    counts.nodes = 0
+    counts.expanded = 0
+
+
+@jit
 def search(scene, trip):
     """Find the best plan for a trip; answer FOUND, UNREACHABLE, OUT_OF_BUDGET or OUT_OF_SPACE.
 
@@ -188,9 +202,7 @@ def search(scene, trip):
     tables, table, work, manners = scene.tables, scene.table, scene.work, scene.manners
     agent, time, goal, steps = trip.agent, trip.time, trip.goal, trip.steps
     counts = work.counts[0]
-    counts.serial += 1
-    counts.nodes = 0
-    counts.expanded = 0
+    begin_search(work)
     cells = tables.moves.size
     soonest = time if manners.window else free_from(table, goal, time, agent)
     if soonest == NEVER:
@@ -202,10 +214,10 @@ def search(scene, trip):
         return h
     least = np.int64(soonest - time) * CARDINAL_COST        # a tick costs 1 at least
     clear(work.open_list, max(h, least))
-    _reach(work, cells, trip.start, 0, np.int64(0), h, least, -1)
-    while not is_empty(work.open_list, work.mark, _CLOSED):
+    reach(work, cells, trip.start, 0, np.int64(0), h, least, -1)
+    while not is_empty(work.open_list, work.mark, CLOSED):
         node = first(work.open_list) & 0xFFFFFFFF
-        if work.mark[node] == _CLOSED:
+        if work.mark[node] == CLOSED:
             drop_first(work.open_list)
             continue
         cell, step = work.cell[node], work.step[node]
@@ -216,7 +228,7 @@ def search(scene, trip):
         if not spend(scene.reverse.allowance, 1):
             return OUT_OF_BUDGET
         drop_first(work.open_list)
-        work.mark[node] = _CLOSED
+        work.mark[node] = CLOSED
         counts.expanded += 1
         if at_end:
             continue
@@ -241,12 +253,12 @@ def search(scene, trip):
                 return h
             if h != UNREACHABLE:
                 least = np.int64(soonest - time - step - 1) * CARDINAL_COST
-                _reach(work, cells, there, step + 1, cost, h, least, node)
+                reach(work, cells, there, step + 1, cost, h, least, node)
     return UNREACHABLE
 
 
 @jit
-def _reach(work, cells, cell, step, cost, h, least, parent):
+def reach(work, cells, cell, step, cost, h, least, parent):
     """Open a state, or improve it; from there it costs h by the distance, and `least` at the least. Mutates: work."""
     counts = work.counts[0]
     k = _slot_of(work, cells, cell, step)
@@ -258,7 +270,7 @@ def _reach(work, cells, cell, step, cost, h, least, parent):
         work.cell[node], work.step[node], work.mark[node] = cell, step, _OPEN
     else:
         node = np.int64(work.slot[k])
-        if work.mark[node] == _CLOSED or cost >= work.g[node]:
+        if work.mark[node] == CLOSED or cost >= work.g[node]:
             return
     work.g[node], work.h[node], work.parent[node] = cost, h, parent
     push(work.open_list, cost + max(h, least), h, node << 32 | node)

@@ -173,8 +173,8 @@ def test_the_welcome_says_what_there_is(client: LiveClient) -> None:
     assert {"arena", "counterflow"} <= {each["name"] for each in welcome["maps"]}
     assert {"swap-sides", "group", "empty"} <= {each["name"] for each in welcome["problems"]}
     weave = next(each for each in welcome["algorithms"] if each["name"] == "weave")
-    assert {"window", "noise"} & {each["name"] for each in weave["parameters"]}
-    assert {"density", "waiting", "reservations"} <= {each["name"] for each in weave["overlays"]}
+    assert {"window", "swap"} <= {each["name"] for each in weave["parameters"]}
+    assert {"density", "waiting", "traffic"} <= {each["name"] for each in weave["overlays"]}
 
 
 def test_the_first_message_is_hello(address: Address) -> None:

@@ -131,53 +131,53 @@ class Distances:
 
     def __init__(self, grid: Grid) -> None:
         self._searches = SharedSearches(grid)
-        self._beliefs = Beliefs(grid, _BLOCK_SIDE)
+        self.beliefs = Beliefs(grid, _BLOCK_SIDE)
         self.known = allocate(KnownDistances, self._shared(), agents=0)
 
     def reserve(self, agents: int) -> None:
         """Make space for so many agents."""
         self._searches.reserve(agents)
-        self._beliefs.reserve(agents)
-        self._share()
+        self.beliefs.reserve(agents)
+        self.share()
         self.known = grown(self.known, agents=agents)
 
     def _shared(self) -> dict[str, Any]:
         """The arrays of the searches, some of which are replaced when they grow."""
-        searches, beliefs = self._searches, self._beliefs
+        searches, beliefs = self._searches, self.beliefs
         return {
             "search_of": searches.of, "reverse": searches.reverse,
             "learned": beliefs.learned, "open_list": beliefs.open_list,
         }  # fmt: skip
 
-    def _share(self) -> None:
+    def share(self) -> None:
         """Let kernels see arrays that have been replaced."""
         self.known = self.known._replace(**self._shared())
 
     def aim(self, agent: int, goal: int, cell: int) -> None:
         """Say where an agent wants to go, and from where. If that is near its last goal, it keeps what it believes."""
         self._searches.aim(agent, goal, cell)
-        if self._beliefs.moves_of_goal(agent, goal) > _BLOCK_SIDE:
-            self._beliefs.forget(agent)
-            self._beliefs.aim(agent, goal)
+        if self.beliefs.moves_of_goal(agent, goal) > _BLOCK_SIDE:
+            self.beliefs.forget(agent)
+            self.beliefs.aim(agent, goal)
         self.known.is_exact[agent] = False
-        self._share()
+        self.share()
 
     def drop(self, agent: int) -> None:
         """An agent wants nowhere any more."""
         self._searches.drop(agent)
-        self._beliefs.drop(agent)
+        self.beliefs.drop(agent)
 
     def grow(self) -> None:
         """Make the space that a search asked for, or learning."""
-        if can_learn(self._beliefs.learned, 1):
+        if can_learn(self.beliefs.learned, 1):
             self._searches.grow()
         else:
-            self._beliefs.make_space()
-        self._share()
+            self.beliefs.make_space()
+        self.share()
 
     def cells_changed(self, cells: NDArray[np.int32], agents: Agents) -> None:
         """Forget the distances that an edit of the map may have changed."""
         self._searches.cells_changed(cells)
-        self._beliefs.cells_changed(cells, agents.cell, agents.goal)
-        self._share()
+        self.beliefs.cells_changed(cells, agents.cell, agents.goal)
+        self.share()
         self.known.is_exact[:] = False

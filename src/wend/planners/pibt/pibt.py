@@ -30,6 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -102,6 +103,12 @@ def decide_all(scene, decisions, order, expansions, next_cell, waits_for):
     `next_cell` comes with the cell of each agent, or the announced one of the agents that the program moves. Mutates:
     scene.distances, decisions, next_cell, waits_for.
     """
+    return settle_all(scene, decisions, order, expansions, next_cell, waits_for, rank, far)
+
+
+@jit
+def settle_all(scene, decisions, order, expansions, next_cell, waits_for, rank, far):
+    """The same for agents that list their next cells, and see how far these are, in a manner of their own."""
     agents = scene.agents
     allow(scene.distances.reverse.allowance, expansions)
     forget_decisions(decisions)
@@ -116,13 +123,19 @@ def decide_all(scene, decisions, order, expansions, next_cell, waits_for):
         if decisions.decided[agent]:
             next_cell[agent] = decisions.target[agent]
         if next_cell[agent] == here != agents.goal[agent]:
-            waits_for[agent] = in_the_way(scene, decisions, agent)
+            waits_for[agent] = _met_ahead(scene, decisions, agent, far)
     return 0
 
 
 @jit
 def in_the_way(scene, decisions, agent):
     """The agent that has the best next cell of one that stays, or that stands there. Mutates: scene.distances."""
+    return _met_ahead(scene, decisions, agent, far)
+
+
+@jit
+def _met_ahead(scene, decisions, agent, far):
+    """The same, by distances that the caller passes."""
     tables, here = scene.tables, scene.agents.cell[agent]
     best, least = here, np.int64(2**62)
     for d in range(8):
@@ -144,20 +157,29 @@ class Pibt(Planner):
 
     def bind(self, state: State, seed: int) -> None:
         super().bind(state, seed)
-        self._distances = Distances(state.grid)
-        self._priorities = allocate(Priorities, agents=0)
-        self._decisions = allocate(Decisions, agents=0, cells=state.grid.size)
         self._waits_for = np.zeros(0, np.int32)     # as the last call of `plan` left it
         self._is_prepared = False                   # the kernels were called with the types of this planner
+        self._allocate(state)
         for agent in range(state.agents.cell.size):
             self.agent_added(agent)
 
+    def _allocate(self, state: State) -> None:
+        """Make the bundles of the planner, without any agent."""
+        self._distances = Distances(state.grid)
+        self._priorities = allocate(Priorities, agents=0)
+        self._decisions = allocate(Decisions, agents=0, cells=state.grid.size)
+
     def plan(self, proposal: Proposal, budget: Budget) -> None:
         self._waits_for = proposal.waits_for
-        order, lot = self._order(), int(scramble(self.seed ^ int(scramble(self.state.tick))))
+        order = self._order()
         carry_on(self._distances.known.reverse)
         self._find_distances(order, budget)
-        while self._run(budget, decide_all, self._scene(lot), self._decisions, order, budget.slice(), *proposal) != 0:
+        self._decide(decide_all, order, proposal, budget)
+
+    def _decide(self, kernel: Callable[..., Any], order: NDArray[np.int32], proposal: Proposal, budget: Budget) -> None:
+        """Let a kernel decide where all agents go."""
+        scene = partial(self._scene, int(scramble(self.seed ^ int(scramble(self.state.tick)))))
+        while self._run(budget, kernel, scene(), self._decisions, order, budget.slice(), *proposal) != 0:
             pass
         self._is_prepared = True
 

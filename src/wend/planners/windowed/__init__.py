@@ -1,1 +1,1 @@
-"""WHCA* and Weave."""
+"""WHCA*, with options for jams."""

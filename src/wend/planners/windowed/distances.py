@@ -1,8 +1,8 @@
-"""How far it is to the agents' goals: all that WHCA* and Weave go by, behind one face.
+"""How far it is to the agents' goals: all that WHCA* goes by, behind one face.
 
     over an abstraction     abstraction.py: if there is one, plans go by nothing else
     exactly                 search/reverse_resumable.py, as far as kernels have asked
-    roughly                 rough.py: with a budget, until the exact distances are known
+    roughly                 planners/courses.py: with a budget, until the exact distances are known
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 from wend.kernel.allowance import Allowance
 from wend.maps.grid import Grid
 from wend.planners.base import Agents, Budget, State
+from wend.planners.courses import RoughCourses
 from wend.planners.windowed.abstraction import AbstractAims
-from wend.planners.windowed.rough import RoughSteps
+from wend.search.beliefs import Beliefs
 from wend.search.reverse_resumable import SharedSearches
+from wend.search.rough_paths import BLOCK
 from wend.search.space_time import Manners
 
 
@@ -27,7 +29,8 @@ class WindowDistances:
     def __init__(self, grid: Grid, agents: int, level: int) -> None:
         """Distances on a grid, with space for so many agents; an abstraction of level 0 is none."""
         self.exact = SharedSearches(grid)
-        self.rough = RoughSteps(grid, agents)
+        self.rough = RoughCourses(grid, Beliefs(grid, BLOCK))
+        self.rough.reserve(agents)
         self.abstract = AbstractAims(level)
         self.abstract.reserve(agents)
         self.is_abstract = level > 0

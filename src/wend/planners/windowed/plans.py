@@ -1,5 +1,5 @@
 # mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
-"""The state of WHCA* and Weave: what agents plan for the window ahead, and who plans in the tick at hand."""
+"""The state of WHCA*: what agents plan for the window ahead, and who plans in the tick at hand."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from wend.kernel import NO_AGENT, NO_CELL, jit
 from wend.kernel.arrays import flags, int32, int64, record, uint8
 from wend.maps.terrain import GridTables
 from wend.planners.base import Agents, Intent, State
+from wend.planners.courses import Courses
 from wend.planners.waiting import KEEPS_TO_ITS_PLAN, LETS_PASS, WAS_STOPPED, is_away, met_without_waiting
 from wend.search.execution import Guard
 from wend.search.paths import is_walkable
@@ -88,27 +89,6 @@ class Agenda(NamedTuple):
     lineup: Lineup
     decisions: Decisions    # whose next step is settled in this tick, and may not be changed any more
     guard: Guard
-
-
-class Courses(NamedTuple):
-    """How agents move while the distances to their goals are not known: see rough.py."""
-
-    is_exact: Annotated[np.ndarray, flags("agents")]                # the distances to its goal are known
-    is_rough: Annotated[np.ndarray, flags("agents")]                # they are not, in the tick at hand; it has no plan
-    step: Annotated[np.ndarray, uint8("agents", "expansions")]      # its path: directions, first move first
-    length: Annotated[np.ndarray, int32("agents")]                  # moves in it,
-    done: Annotated[np.ndarray, int32("agents")]                    # ... those that were made,
-    until: Annotated[np.ndarray, int64("agents")]                   # ... and the tick from which on it has expired
-    stood: Annotated[np.ndarray, int32("agents", fill=NO_CELL)]     # where it stands on that path,
-    wish: Annotated[np.ndarray, int32("agents", fill=NO_CELL)]      # ... and its next cell there, if it goes by it
-    counts: Annotated[
-        np.ndarray,
-        record(
-            "with_budget",  # whether the tick at hand has a budget
-            "turn",         # the agent whose turn it is to look ahead,
-            "refined",      # ... and to have its distance searched
-        ),
-    ]
 
 
 class Setting(NamedTuple):

@@ -1,5 +1,5 @@
 # mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
-"""Weave's push: one step of PIBT (search/pibt.py) for a single agent, in the midst of others that follow their plans.
+"""A push: one step of PIBT (search/pibt.py) for a single agent, in the midst of others that follow their plans.
 
 Cells are ranked by their distance to the agent's goal; among equals, cells where no agent stands come first, then
 chance decides. An agent that has to exchange places with the one ahead of it goes back and takes that one along until

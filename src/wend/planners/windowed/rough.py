@@ -1,24 +1,18 @@
 # mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
 """Rough steps: how agents move while the distances to their goals are not known yet.
 
-The backward search of an order to the other end of the map may take all that a budget allows for many ticks. With a
-budget, agents do not wait for it. Until it has come to them they are *rough*, and go as Surge's agents do:
+Until its distances are known, an agent is *rough* and has a course (planners/courses.py). It moves
 
-- By what they believe. Distances over blocks (search/blocks.py) take some dozens of expansions; a lookahead of
-  a few nodes then finds a path around the walls nearby, and learns (RTAA*, search/real_time.py). An agent that
-  is pushed off its path goes by what it believes until that path would have expired.
-- At once. Before the distances over blocks are known, an agent goes by those on the empty map. In each tick without a
-  path it learns what the best cell beside it promises (LRTA*), which costs no expansion and leads it out of dead ends.
-- One step at a time, by PIBT (search/pibt.py), after all others have planned. In WHCA* a rough agent walks around
-  agents that follow their plans. In Weave all agents decide together, oldest first: one with a plan wants to make the
-  next step of it, and pushes whoever stands there, rough or not. If it cannot, it goes elsewhere or waits, and replans.
+- one step at a time, by PIBT (search/pibt.py), after all others have planned. In WHCA* a rough agent walks around
+  agents that follow their plans. With pushes all agents decide together, oldest first: one with a plan wants to make
+  the next step of it, and pushes whoever stands there, rough or not. If it cannot, it goes elsewhere or waits, and
+  replans.
 
 The same steps are made by agents that know their distances and whose turn to plan does not come in time, down these
 distances.
 
-Up to 7/8 of a tick's budget, and `MOST` at the most, goes into lookaheads, by turns. What plans leave of the rest
-goes into the backward searches, by turns as well; an agent that one of them has reached plans in windows from then on.
-Without a budget nothing of all this happens: all distances are known at once.
+What plans leave of a tick's budget goes into the backward searches, by turns; an agent that one of them has reached
+plans in windows from then on.
 """
 
 from __future__ import annotations
@@ -26,17 +20,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from wend.kernel import NO_AGENT, NO_CELL, OUT_OF_BUDGET, OUT_OF_SPACE, jit, scramble
-from wend.kernel.arrays import allocate, grown
-from wend.maps.grid import Grid
 from wend.maps.terrain import CARDINAL_COST, GridTables
-from wend.planners.base import Agents, Budget, State
+from wend.planners.base import Agents
+from wend.planners.courses import Courses
 from wend.planners.windowed.plans import (
     TOO_FAR,
     UNSERVED,
-    Courses,
     Habits,
     WindowPlans,
     drop_plan,
@@ -44,85 +35,13 @@ from wend.planners.windowed.plans import (
     stand,
     take_plan,
 )
-from wend.search.beliefs import Beliefs
 from wend.search.pibt import decide, fix, offer
-from wend.search.real_time import (
-    NO_NODE,
-    Learned,
-    Surroundings,
-    believed,
-    can_learn,
-    knows_distance,
-    learn_beside,
-    write_prefix,
-)
+from wend.search.real_time import Learned, believed
 from wend.search.reservations import Reservations, may_move, other_at
 from wend.search.reverse_resumable import Reverse, distance, known_distance, reaches
-from wend.search.rough_paths import BLOCK, EXPANSIONS, MOST, look, make_ahead
 from wend.search.space_time import Manners
 
-_MOVES = 32         # ticks after which a path expires,
-_SPREAD = 16        # ... up to so many ticks earlier for some agents, so that they do not search all at once
-
-
-# --- lookaheads -----------------------------------------------------------------------------------------------------
-
-
-@jit
-def follow_paths(agents, courses):
-    """Note which rough agents have made the next step of their paths, and which have lost them. Mutates: courses."""
-    for agent in range(agents.cell.size):
-        cell, wish = agents.cell[agent], courses.wish[agent]
-        courses.wish[agent] = NO_CELL
-        if cell == wish:
-            courses.done[agent] += 1
-            courses.stood[agent] = cell
-        elif cell != courses.stood[agent] or cell == agents.goal[agent]:
-            courses.done[agent] = courses.length[agent] = 0
-
-
-@jit
-def _wants_path(agents, courses, learned, agent, tick):
-    """Whether an agent has to look ahead, as in Surge."""
-    cell = agents.cell[agent]
-    if cell == NO_CELL or not agents.controlled[agent] or cell == agents.goal[agent] or courses.is_exact[agent]:
-        return False
-    if tick >= courses.until[agent]:
-        return True
-    can_do_without = courses.length[agent] == 0 and knows_distance(learned, agent, cell)
-    return courses.done[agent] == courses.length[agent] and not can_do_without
-
-
-@jit
-def look_phase(around, agents, courses, open_list, work, tick, limit):
-    """Give a path to all rough agents that need one, by turns, within so many expansions.
-
-    Answers how many were made, or OUT_OF_SPACE before any. Mutates: around.learned, courses, open_list, work.
-    """
-    tables, learned, counts, count = around.tables, around.learned, courses.counts[0], agents.cell.size
-    expansions, made, begun = min(work.cell.size, limit), np.int64(0), counts.turn
-    for k in range(count):
-        agent = (begun + k) % count
-        if not _wants_path(agents, courses, learned, agent, tick):
-            continue
-        counts.turn = agent
-        if limit - made < expansions or limit == 0:
-            return made
-        if not can_learn(learned, expansions):
-            return made if made > 0 else np.int64(OUT_OF_SPACE)
-        cell = agents.cell[agent]
-        spent, node = look(around, open_list, work, agent, cell, agents.goal[agent], expansions, limit - made)
-        made += spent
-        if node == OUT_OF_BUDGET:
-            return made
-        courses.stood[agent], courses.done[agent], courses.length[agent] = cell, 0, 0
-        if node != NO_NODE:
-            courses.length[agent] = write_prefix(tables, work.lookahead, node, courses.step[agent])
-            courses.until[agent] = tick + _MOVES - agent % (_SPREAD + 1)
-    return made
-
-
-# --- who is rough, and what it learns -------------------------------------------------------------------------------
+# --- who is rough -------------------------------------------------------------------------------
 
 
 @jit
@@ -142,22 +61,6 @@ def set_courses(setting):
             plans.nearest[agent], plans.nearer_at[agent] = TOO_FAR, tick
         if not is_exact and plans.tails.end[agent] > tick:
             stand(setting.scene.table, plans, agent, cell, 0, tick)
-
-
-@jit
-def learn_phase(setting):
-    """Let rough agents without a path learn what the best cell beside them promises; answer 0, or OUT_OF_SPACE.
-
-    Mutates: setting.learned.
-    """
-    tables, agents, courses, learned = setting.tables, setting.agents, setting.courses, setting.learned
-    for agent in range(agents.cell.size):
-        if not courses.is_rough[agent] or courses.done[agent] < courses.length[agent]:
-            continue
-        if not can_learn(learned, 1):
-            return OUT_OF_SPACE
-        learn_beside(tables, learned, agent, agents.cell[agent], agents.goal[agent])
-    return 0
 
 
 @jit
@@ -219,7 +122,7 @@ def _is_parked(agents, plans, agent, tick):
 
 @jit
 def _may_enter(scene, agent, here, there):
-    """Whether no plan is in the way of a move. In Weave, only those of agents that the program moves are."""
+    """Whether no plan is in the way of a move. With pushes, only those of agents that the program moves are."""
     agents, tick, manners = scene.agents, scene.tick, scene.manners
     other = other_at(scene.table, there, tick + 1, agent)
     if other == NO_AGENT and there != here and not manners.no_follow:
@@ -272,7 +175,7 @@ def _rank(scene, decisions, depth):
 
 @jit
 def _may_push(scene, root, other):  # noqa: ARG001
-    """Whether an agent may be pushed: in Weave, unless it is pinned to its goal."""
+    """Whether an agent may be pushed: where agents push at all, unless it is pinned to its goal."""
     agents = scene.agents
     return scene.habits.pushes and not (agents.pinned[other] and agents.cell[other] == agents.goal[other])
 
@@ -281,7 +184,7 @@ def _may_push(scene, root, other):  # noqa: ARG001
 def _line_up(setting):
     """List the agents that make a step, oldest first or by turns; answer how many.
 
-    In WHCA*, those with plans keep to them. In Weave, those that rest on their goals are not listed: they go last.
+    Without pushes, those with plans keep to them. With pushes, those that rest on their goals are not listed.
 
     Mutates: setting.lineup, courses, decisions.
     """
@@ -311,7 +214,7 @@ def _line_up(setting):
 
 @jit
 def step_phase(setting):
-    """Let agents whose plans have ended make one step each, and in Weave all others, too.
+    """Let agents whose plans have ended make one step each, and with pushes all others, too.
 
     Mutates: setting.scene.table, plans, lineup, courses, decisions.
     """
@@ -340,76 +243,3 @@ def step_phase(setting):
         plans.cell[agent, 0], plans.cell[agent, 1] = here, there
         take_plan(table, plans, agent, 1, tick)
         plans.due[agent], plans.why[agent] = True, UNSERVED
-
-
-# --- the Python side ------------------------------------------------------------------------------------------------
-
-
-class RoughSteps:
-    """What rough agents believe, and the paths that they follow: the events of the world, and arrays that grow."""
-
-    uncaptured = ("_work",)     # scratch
-
-    def __init__(self, grid: Grid, agents: int) -> None:
-        self.courses = allocate(Courses, agents=0, expansions=EXPANSIONS)
-        self._beliefs = Beliefs(grid, BLOCK)
-        self._work = make_ahead(grid.size)
-        self.reserve(agents)
-
-    @property
-    def learned(self) -> Learned:
-        """What all agents have learned."""
-        return self._beliefs.learned
-
-    def reserve(self, agents: int) -> None:
-        """Make space for so many agents."""
-        self.courses = grown(self.courses, agents=agents)
-        self._beliefs.reserve(agents)
-
-    def aim(self, agent: int, goal: int, tick: int) -> None:
-        """Say where an agent wants to go. If that is near its last goal it keeps what it knows, to chase what moves."""
-        courses, moves = self.courses, self._beliefs.moves_of_goal(agent, goal)
-        courses.is_exact[agent] = False
-        if moves <= BLOCK:                      # its distances and its path are about right
-            courses.until[agent] = min(courses.until[agent], tick + BLOCK)
-            return
-        self._beliefs.forget(agent)
-        self._beliefs.aim(agent, goal)
-        courses.until[agent] = 0
-        if moves > 4 * BLOCK:                   # otherwise it follows its path until there is another one
-            courses.done[agent] = courses.length[agent] = 0
-            courses.wish[agent] = NO_CELL
-
-    def drop(self, agent: int) -> None:
-        """An agent wants nowhere any more."""
-        self._beliefs.drop(agent)
-
-    def look_ahead(self, state: State, budget: Budget) -> None:
-        """Begin a tick with a budget: let rough agents that need a path look ahead, for most of it."""
-        self.courses.counts["with_budget"] = True
-        follow_paths(state.agents, self.courses)
-        limit = min(budget.slice() * 7 // 8, MOST)
-        made = OUT_OF_SPACE
-        while made == OUT_OF_SPACE:
-            around = Surroundings(state.grid.tables, self.learned, state.occupant, 0)
-            made = look_phase(
-                around, state.agents, self.courses, self._beliefs.open_list, self._work, state.tick, limit
-            )
-            if made == OUT_OF_SPACE:
-                self._beliefs.make_space()
-        budget.spend(made)
-
-    def do_without(self) -> None:
-        """Begin a tick in which all distances will be known."""
-        self.courses.counts["with_budget"] = False
-
-    def grow(self) -> None:
-        """Make the space that agents need to learn."""
-        if not can_learn(self.learned, EXPANSIONS):
-            self._beliefs.make_space()
-
-    def cells_changed(self, cells: NDArray[np.int32], agents: Agents) -> None:
-        """Follow an edit of the map; paths are searched anew."""
-        self._beliefs.cells_changed(cells, agents.cell, agents.goal)
-        self.courses.done[:] = self.courses.length[:] = self.courses.until[:] = 0
-        self.courses.wish[:] = NO_CELL

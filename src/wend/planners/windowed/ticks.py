@@ -1,5 +1,5 @@
 # mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
-"""A tick of WHCA* and of Weave, phase by phase. whca.py says what they are for.
+"""A tick of WHCA*, phase by phase. whca.py says what it is for.
 
     begin_tick      the table of reservations shows where all agents are
     set_courses     who is rough (rough.py)
@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from wend.kernel import FOUND, NO_AGENT, NO_CELL, OUT_OF_BUDGET, OUT_OF_SPACE, jit
 from wend.kernel.allowance import allow
+from wend.planners.courses import learn_phase
 from wend.planners.windowed.plans import (
     BOXED_IN,
     PUSHED,
@@ -28,7 +29,7 @@ from wend.planners.windowed.plans import (
     take_plan,
 )
 from wend.planners.windowed.pushing import STABLE_TICKS, is_stuck, push_from
-from wend.planners.windowed.rough import learn_phase, refine_phase, set_courses, step_phase
+from wend.planners.windowed.rough import refine_phase, set_courses, step_phase
 from wend.search import space_time
 from wend.search.execution import grant
 from wend.search.pibt import fix, forget_decisions
@@ -337,7 +338,7 @@ def make_tick_with_rough_steps(setting, tick, steps, limit, next_cell, waits_for
             answer = refine_phase(setting, False)
         if answer != DONE:
             return answer
-    if learn_phase(setting) == OUT_OF_SPACE:
+    if learn_phase(setting.tables, setting.agents, setting.courses, setting.learned) == OUT_OF_SPACE:
         return OUT_OF_SPACE
     step_phase(setting)
     _finish(setting, next_cell, waits_for)

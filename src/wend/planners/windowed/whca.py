@@ -1,5 +1,5 @@
 # mypy: disallow-untyped-calls=False
-"""WHCA*: cooperative planning in a window that moves along with time. And Weave, which adds what jams need.
+"""WHCA*: cooperative planning in a window that moves along with time. With options for jams.
 
 David Silver: Cooperative Pathfinding. AIIDE 2005, section "Windowed Hierarchical Cooperative A*".
 
@@ -30,7 +30,7 @@ Deviations and open points
 - With a budget too small for a whole window, shorter windows are searched. An agent whose distances are not known yet,
   or whose plan ends before its turn comes, moves on all the same (rough.py).
 
-Weave (`boxed_in = "push"`, `order = "age"`, `soft_tail = 1`) differs in three ways, each an option of its own:
+What jams need, each an option of its own (`boxed_in = "push"`, `order = "age"`, `soft_tail = 1`):
 - A step onto the last planned cell of another agent, after its plan ends, costs one more (`soft_tail`).
 - The agent that has been away from home the longest plans first (`order = "age"`).
 - An agent that is boxed in, or has not come nearer to its goal for `patience` ticks, pushes younger agents out of its
@@ -62,7 +62,7 @@ from wend.search.space_time import Manners, Scene
 
 @dataclass
 class Windowed(Planner):
-    """WHCA*, and Weave."""
+    """WHCA*, with options for jams."""
 
     uncaptured: ClassVar[Sequence[str]] = ("_work", "_keeping")     # scratch
 
@@ -86,7 +86,7 @@ class Windowed(Planner):
         cells, agents = state.grid.size, 64
         self._table = reservations.make_reservations(cells, self.window + 2)
         self._distances = WindowDistances(state.grid, agents, self.abstraction)
-        self._work = space_time.make_space_time(_states(self.window, cells))
+        self._work = space_time.make_space_time(space_time.states_within(self.window, cells))
         self._manners = Manners(True, True, self.no_follow, self.forbid_cross, self.soft_tail)
         self._habits = Habits(self.window, seed, self.patience, self.boxed_in == "push", self.order == "age")
         self._agenda = allocate(Agenda, agents=agents, cells=cells, ticks=self.window + 1)
@@ -177,8 +177,3 @@ class Windowed(Planner):
     def cells_changed(self, cells: NDArray[np.int32]) -> None:
         self._distances.cells_changed(cells, self.state.agents)
         recall_cut_plans(self.state.grid.tables, self.state.agents, self._table, self._agenda.plans, self.state.tick)
-
-
-def _states(window: int, cells: int) -> int:
-    """States of space and time within a window, at the most."""
-    return sum(min((2 * k + 1) ** 2, cells) for k in range(window + 1)) + 16

@@ -18,7 +18,7 @@ from wend.planners.base import Budget, Handover, Situation, State, Successor
 from wend.planners.bmaa.bmaa import Bmaa
 from wend.planners.lacam.lacam import Lacam
 from wend.planners.lacam.real_time import RealTimeLacam
-from wend.planners.windowed.whca import Windowed
+from wend.planners.weave.weave import Weave
 from wend.world.referee import judge_trace
 
 PATIENT, SEARCHING, IMPATIENT = (auto.PATIENCE_TICKS[name] for name in ("weave", auto.WAY_OUT, "surge"))
@@ -56,7 +56,7 @@ def test_it_is_what_wend_takes_where_none_is_named() -> None:
     problem = Problem.from_points(Grid.from_text("....."), [(0, 0)], [(4, 0)])
     for world in (World(Grid.from_text(".....")), World.from_problem(problem)):
         assert world._chooser == Auto()
-        assert isinstance(world.planner, Windowed)          # until it has chosen
+        assert isinstance(world.planner, Weave)          # until it has chosen
     run = solve(problem)
     assert run.stopped_by == "done"
     assert run.trace.meta["parameters"]["offline"]
@@ -68,7 +68,7 @@ def test_before_the_first_tick_it_hands_over_and_says_why() -> None:
     assert world.reasons() == ["tick 0: auto, because the world was set up with it"]
     assert world.intent(0).path == ()
     world.tick(budget=500)
-    assert isinstance(world.planner, Windowed)
+    assert isinstance(world.planner, Weave)
     assert world.planner == create("weave")
     _, chosen = world.reasons()
     assert chosen.startswith("tick 0: weave, because 1 agents on 53 cells with 500 expansions per tick: ")
@@ -114,7 +114,7 @@ def test_from_then_on_the_world_does_what_it_does_with_the_chosen_one() -> None:
 
 def test_the_choice_follows_agents_map_and_budget(tmp_path: Path) -> None:
     grid, chooser = Grid(np.ones((40, 50))), in_crowds(tmp_path)
-    for agents, budget, expected in ((300, None, Windowed), (30, 500, Windowed), (300, 500, Bmaa)):
+    for agents, budget, expected in ((300, None, Weave), (30, 500, Weave), (300, 500, Bmaa)):
         assert isinstance(chooser.first_mover(grid, agents, Budget(expansions=budget)), expected)
     assert isinstance(chooser.first_mover(grid, 300, Budget(milliseconds=0.1)), Bmaa)
 
@@ -130,7 +130,7 @@ def test_it_reconsiders_when_there_are_many_more_agents(tmp_path: Path) -> None:
         world.add((x, 11), goal=(x, 1))
     for _ in range(auto.LOOK_TICKS - 1):
         world.tick(budget=100)
-        assert isinstance(world.planner, Windowed)
+        assert isinstance(world.planner, Weave)
     world.tick(budget=100)
     assert isinstance(world.planner, Bmaa)
     assert world.reasons()[-1].startswith(
@@ -326,7 +326,7 @@ def test_a_dense_problem_without_a_budget_is_planned_at_once() -> None:
         assert event.data["algorithm"] == "weave"
     world = World.from_problem(dense())     # a world may get other orders
     world.tick()
-    assert isinstance(world.planner, Windowed)
+    assert isinstance(world.planner, Weave)
 
 
 def test_where_that_finds_no_plan_the_run_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.reference.rough import ReferenceRough
+from tests.reference.windowed import PUSHING
 from wend import Grid, World, create
 from wend.maps.generators import random_map
 from wend.maps.terrain import Point
@@ -60,7 +61,8 @@ def test_agents_with_plans_and_rough_ones_decide_together_as_the_reference_does(
         draw = np.random.default_rng(seed)
         starts, goals = draw.permutation(grid.largest_component()), draw.permutation(grid.largest_component())
         goals[:5] = starts[:5]                                          # these are home,
-        world, reference = World(grid, "weave", seed=seed), ReferenceRough(grid, pushes=True, seed=seed)
+        world = World(grid, create("whca", **PUSHING), seed=seed)
+        reference = ReferenceRough(grid, pushes=True, seed=seed)
         for start, goal in zip(starts[:60].tolist(), goals[:60].tolist(), strict=True):
             world.add(grid.xy(start), grid.xy(goal))
             reference.add(start, int(world.state.agents.goal[len(reference.at)]))
@@ -101,7 +103,7 @@ def test_a_unit_alone_goes_as_surges_would_until_its_distances_are_known(place: 
     grid = Grid.load(place)
     draw, compared = np.random.default_rng(2), 0
     for start, goal in draw.choice(grid.largest_component(), (20, 2), replace=False).tolist():
-        world, surge = (World(grid, create(key), seed=0) for key in ("weave", "surge"))
+        world, surge = (World(grid, planner, seed=0) for planner in (create("whca", **PUSHING), create("surge")))
         for each in (world, surge):
             each.add(grid.xy(start), grid.xy(goal))
         while world.ticks < 40 and np.isnan(world.planner.overlay("distance", 0)[world.state.agents.cell[0]]):
@@ -150,7 +152,7 @@ def test_after_a_mass_order_all_units_move_at_once(key: str, place: str, budget:
 def test_the_guard_never_stops_units_that_all_decide_together() -> None:
     """In a crowd in which some units plan in windows and others go by rough distances."""
     problem = make_problem("swap-sides", Grid.load("rooms:width=64,height=64,seed=1"), agents=300, seed=1)
-    world = World.from_problem(problem, "weave", seed=0)
+    world = World.from_problem(problem, create("whca", **PUSHING), seed=0)
     kinds = np.zeros(2, np.int64)
     for _ in range(150):
         world.tick(budget=1_000)
@@ -197,7 +199,7 @@ def test_exact_distances_take_over_when_they_are_known() -> None:
     """A unit alone on the map plans in a window from the tick on in which its search has come to it."""
     grid = Grid.load("caves:width=128,height=128,seed=0")
     corners = sorted(map(grid.xy, grid.largest_component().tolist()), key=sum)
-    world = World(grid, create("weave"), seed=0)
+    world = World(grid, create("whca", **PUSHING), seed=0)
     unit = world.add(corners[0], corners[-1])
     lengths = []
     while not world.all_home():

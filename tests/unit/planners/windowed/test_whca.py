@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.reference.windowed import ReferenceWindowed
+from tests.reference.windowed import PUSHING, ReferenceWindowed
 from wend import Grid, World, create
 from wend.kernel import NO_AGENT
 from wend.maps.generators import random_map
@@ -106,7 +106,7 @@ def test_whca_with_an_abstraction_agrees_with_the_reference(connectivity: int, l
     ("agents", "no_follow"),
     [(16, False), (45, False), (16, True)],
 )
-def test_weave_agrees_with_the_reference_tick_by_tick(
+def test_pushes_agree_with_the_reference_tick_by_tick(
     connectivity: int, order: str, agents: int, no_follow: bool
 ) -> None:
     pushes = 0
@@ -155,7 +155,7 @@ def test_a_pinned_agent_is_not_moved_off_its_goal(key: str, order: int) -> None:
 @pytest.mark.small
 def test_a_push_moves_nobody_who_is_away_from_home_for_longer() -> None:
     """In a corridor without any way round, the older of two keeps its place and the younger goes back."""
-    world = World(Grid.from_text("........", connectivity=4), create("weave", patience=2))
+    world = World(Grid.from_text("........", connectivity=4), create("whca", **PUSHING, patience=2))
     old = world.add((2, 0), (7, 0))
     world.tick()
     young = world.add((6, 0), (0, 0))
@@ -173,7 +173,7 @@ def test_a_push_moves_nobody_who_is_away_from_home_for_longer() -> None:
 def test_a_push_into_a_crowd_without_a_blank_gives_up_at_once() -> None:
     """More chains of agents lead through this room than could be tried in years, and all end at a wall."""
     grid = Grid.from_text(".........\n" * 9 + "@@@@.@@@@\n", connectivity=4)
-    world = World(grid, create("weave", patience=1))
+    world = World(grid, create("whca", **PUSHING, patience=1))
     away = {(4, 9): (2, 2), (2, 2): (4, 9)}
     for place in map(grid.xy, grid.free_cells().tolist()):
         world.add(place, away.get(place, place))
@@ -272,10 +272,10 @@ def test_an_agent_of_the_program_is_walked_around() -> None:
     assert world.planner.counters()["stopped_by_guard"] == 0
 
 
-@pytest.mark.parametrize(("key", "budget"), [("whca", 20), ("whca", 400), ("weave", 2), ("weave", 40)])
-def test_a_budget_is_never_exceeded_and_agents_still_arrive(key: str, budget: int) -> None:
+@pytest.mark.parametrize("budget", [20, 400])
+def test_a_budget_is_never_exceeded_and_agents_still_arrive(budget: int) -> None:
     grid = random_map(seed=6, width=14, height=14)
-    world = World(grid, create(key, window=8), seed=6)
+    world = World(grid, create("whca", window=8), seed=6)
     for start, goal in trips(grid, 10, 6):
         world.add(grid.xy(start), grid.xy(goal))
     assert world.run(max_ticks=1_000, budget=budget) == "done"
@@ -285,7 +285,7 @@ def test_a_budget_is_never_exceeded_and_agents_still_arrive(key: str, budget: in
 @pytest.mark.small
 def test_agents_that_come_later_and_go_again() -> None:
     """Indices stay as they are, arrays grow, and the table shows nobody who is gone."""
-    world = World(Grid(np.ones((5, 6)), connectivity=4), create("weave", window=4))
+    world = World(Grid(np.ones((5, 6)), connectivity=4), create("whca", **{**PUSHING, "window": 4}))
     for x in range(5):
         world.add((x, 0), (x, 4))
         world.tick()
@@ -317,7 +317,7 @@ def test_an_intent_is_the_plan_ahead_and_says_who_is_waited_for() -> None:
 @pytest.mark.small
 def test_an_intent_says_who_is_boxed_in_and_who_is_pushed() -> None:
     grid = Grid.from_text(".....\n@@@.@", connectivity=4)
-    pushed = World(grid, create("weave", patience=1))
+    pushed = World(grid, create("whca", **PUSHING, patience=1))
     pusher, parked = pushed.add((0, 0), (4, 0)), pushed.add((1, 0), (1, 0))
     seen = set()
     for _ in range(12):
@@ -348,7 +348,7 @@ def test_an_intent_says_what_is_not_known_yet() -> None:
 
 @pytest.mark.small
 def test_overlays_show_reservations_and_distances() -> None:
-    world = World(Grid.from_text("....\n..@.", connectivity=4), create("weave", window=4))
+    world = World(Grid.from_text("....\n..@.", connectivity=4), create("whca", **{**PUSHING, "window": 4}))
     agent = world.add((0, 0), (3, 0))
     world.tick()
     planner = world.planner
@@ -360,9 +360,8 @@ def test_overlays_show_reservations_and_distances() -> None:
 
 
 @pytest.mark.small
-@pytest.mark.parametrize("key", ["whca", "weave"])
-def test_with_an_abstraction_goals_of_the_programs_agents_may_be_walled_and_all_agents_may_leave(key: str) -> None:
-    world = World(Grid.from_text("......\n......\n......"), create(key, abstraction=1))
+def test_with_an_abstraction_goals_of_the_programs_agents_may_be_walled_and_all_agents_may_leave() -> None:
+    world = World(Grid.from_text("......\n......\n......"), create("whca", abstraction=1))
     mine = world.add((2, 1), controlled=False)
     runner = world.add((0, 0), (5, 2))
     world.move(mine, (2, 2))

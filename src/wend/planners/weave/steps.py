@@ -1,0 +1,133 @@
+# mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
+"""A tick of Weave, phase by phase. weave.py says what it is for.
+
+    guide_phase     guide paths, for agents whose distances are known (guidance.py)
+    find_distances  the distances of the others; those who stay without them learn (planners/courses.py)
+    decide_all      PIBT: who goes where (pibt/pibt.py)
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from wend.kernel import OUT_OF_BUDGET, OUT_OF_SPACE, jit
+from wend.kernel.allowance import allow
+from wend.maps.terrain import CARDINAL_COST, GridTables
+from wend.planners.base import Agents
+from wend.planners.courses import Courses, learn_phase
+from wend.planners.pibt.distances import EIGHTHS, KnownDistances, known
+from wend.planners.pibt.pibt import settle_all
+from wend.planners.weave.guidance import Guidance, guide_all, next_on_path
+from wend.search.preferences import list_cells
+from wend.search.real_time import believed
+from wend.search.reverse_resumable import distance, known_distance
+from wend.search.space_time import SpaceTime
+
+
+class WeaveScene(NamedTuple):
+    """What agents look at: that of PIBT, and what they wish."""
+
+    tables: GridTables
+    agents: Agents
+    occupant: np.ndarray    # int32[cells]  the agent that stands there, or NO_AGENT
+    distances: KnownDistances
+    step: np.ndarray        # int64[9]      what a move in each direction costs, and a wait
+    swaps: bool
+    lot: int                # decides among equals
+    courses: Courses
+    guidance: Guidance
+    work: SpaceTime         # scratch of a search for a guide path
+
+
+@jit
+def _tell_apart(scene, order):
+    """Say who is rough: away from home, and without the distance from where it stands. Mutates: scene."""
+    agents, courses, distances = scene.agents, scene.courses, scene.distances
+    for agent in order:
+        here = agents.cell[agent]
+        is_exact = known_distance(distances.reverse, distances.search_of[agent], here) >= 0
+        courses.is_exact[agent] = distances.is_exact[agent] = is_exact
+        courses.is_rough[agent] = not is_exact and here != agents.goal[agent]
+
+
+@jit
+def guide_phase(scene, order, expansions, tick):
+    """Find guide paths within so many expansions: 0, or why some are missing. Mutates: scene."""
+    allow(scene.distances.reverse.allowance, expansions)
+    _tell_apart(scene, order)
+    return guide_all(scene, order, tick)
+
+
+@jit
+def find_distances(scene, order, expansions):
+    """Find the distances of all agents within so many expansions: 0 if all are known, else why not.
+
+    Agents that stay without them wish to go on along their courses, or learn. Mutates: scene.
+    """
+    tables, agents, courses, distances = scene.tables, scene.agents, scene.courses, scene.distances
+    allow(distances.reverse.allowance, expansions)
+    result = 0
+    for agent in order:
+        answer = distance(tables, distances.reverse, distances.search_of[agent], agents.cell[agent])
+        if answer == OUT_OF_SPACE:
+            return OUT_OF_SPACE
+        if answer == OUT_OF_BUDGET:
+            result = OUT_OF_BUDGET
+    _tell_apart(scene, order)
+    for agent in order:
+        here, done = agents.cell[agent], courses.done[agent]
+        courses.stood[agent] = here
+        if courses.is_rough[agent] and done < courses.length[agent]:
+            courses.wish[agent] = here + tables.offset[courses.step[agent, done]]
+    if learn_phase(tables, agents, courses, distances.learned) == OUT_OF_SPACE:
+        return OUT_OF_SPACE
+    return result
+
+
+@jit
+def far(scene, agent, cell):
+    """The distance from a cell to an agent's goal, exact or believed, or a negative answer. Mutates: scene.distances.
+
+    Where an exact one is not known in time, the cell is a step in the wrong direction. What is believed is compared
+    without the step to the cell, so that of two cells a rough agent prefers the one that is nearer, a diagonal.
+    """
+    tables, distances, here = scene.tables, scene.distances, scene.agents.cell[agent]
+    if scene.courses.is_rough[agent]:
+        cost = believed(tables, distances.learned, agent, here, cell, scene.agents.goal[agent]) >> EIGHTHS
+        return cost + scene.step[4] - _step_to(scene, here, cell)
+    search = distances.search_of[agent]
+    cost = distance(tables, distances.reverse, search, cell)
+    if cost == OUT_OF_BUDGET:
+        cost = max(known_distance(distances.reverse, search, here), 0) + CARDINAL_COST
+    return cost >> EIGHTHS if cost >= 0 else cost
+
+
+@jit
+def _step_to(scene, here, there):
+    """What a move between two cells side by side costs, or a wait."""
+    width = scene.tables.width
+    is_diagonal = here % width != there % width and here // width != there // width
+    return scene.step[4] if is_diagonal else scene.step[0]
+
+
+@jit
+def _wished_far(scene, agent, cell):
+    """The same, but nothing is nearer than the cell that an agent wishes to go to. Mutates: scene.distances."""
+    wish = scene.courses.wish[agent]
+    if not scene.courses.is_rough[agent]:
+        wish = next_on_path(scene.tables, scene.guidance, agent)
+    return np.int64(0) if cell == wish else far(scene, agent, cell)
+
+
+@jit
+def _rank(scene, decisions, depth):
+    """List an agent's next cells. Mutates: decisions, scene.distances."""
+    return list_cells(scene, decisions, depth, _wished_far, known)
+
+
+@jit
+def decide_all(scene, decisions, order, expansions, next_cell, waits_for):
+    """Decide where all agents go, as PIBT does. Mutates: scene.distances, decisions, next_cell, waits_for."""
+    return settle_all(scene, decisions, order, expansions, next_cell, waits_for, _rank, _wished_far)
