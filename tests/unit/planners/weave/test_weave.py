@@ -12,6 +12,7 @@ from wend.maps.generators import random_map
 from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, Point
 from wend.planners.weave.weave import LETS_OTHERS_PASS
 
+small = pytest.mark.small
 STEP = [*[CARDINAL_COST] * 4, *[DIAGONAL_COST] * 4, CARDINAL_COST]
 CORRIDOR = Grid.from_text("\n".join(["." * 24, "@" * 20 + "....", "." * 24, "." * 24]), connectivity=4)
 
@@ -22,8 +23,7 @@ def empty_map_cost(grid: Grid, a: Point, b: Point) -> int:
     return (max(dx, dy) - min(dx, dy)) * CARDINAL_COST + min(dx, dy) * diagonal
 
 
-@pytest.mark.small
-@pytest.mark.parametrize("window", [1, 4, 10])
+@pytest.mark.parametrize("window", [pytest.param(1, marks=small), pytest.param(4, marks=small), 16])
 @pytest.mark.parametrize("rules", [{"connectivity": 4}, {}, {"corner_cutting": True}], ids=str)
 def test_agrees_with_the_reference_tick_by_tick(rules: dict[str, int], window: int) -> None:
     """Among agents of the program and pinned ones, with new orders and deaths now and then."""
@@ -65,7 +65,7 @@ def test_agrees_with_the_reference_tick_by_tick(rules: dict[str, int], window: i
             assert [world.position(a) for a in range(count)] == [goes[a] for a in range(count)], (seed, tick)
 
 
-@pytest.mark.small
+@small
 def test_traffic_is_empty_when_all_guide_paths_are_gone() -> None:
     """What was counted is taken out again, whether agents follow their paths, are pushed off them, die or turn back."""
     grid = random_map(seed=2, width=14, height=12)
@@ -88,7 +88,7 @@ def test_traffic_is_empty_when_all_guide_paths_are_gone() -> None:
     assert not world.planner._guidance.traffic.any()  # type: ignore[attr-defined]
 
 
-@pytest.mark.small
+@small
 def test_agents_see_each_other_coming() -> None:
     """Each of two that change sides in a street of two lanes takes a lane; with PIBT they meet, and step aside."""
     ticks = {}
@@ -102,7 +102,7 @@ def test_agents_see_each_other_coming() -> None:
     assert ticks["weave"] < ticks["pibt"]
 
 
-@pytest.mark.small
+@small
 def test_with_a_budget_agents_move_at_once_and_come_home() -> None:
     """The walls between start and goal are found out on the way; the budget is kept."""
     world = World(CORRIDOR, "weave")
@@ -114,7 +114,7 @@ def test_with_a_budget_agents_move_at_once_and_come_home() -> None:
     assert int(world.trace().expansions.max()) <= 20
 
 
-@pytest.mark.small
+@small
 def test_its_window_shows_the_guide_path_and_why_it_waits() -> None:
     grid = Grid.from_text("@@.@@\n.....\n@@.@@", connectivity=4)
     world = World(grid, "weave")
@@ -129,7 +129,7 @@ def test_its_window_shows_the_guide_path_and_why_it_waits() -> None:
     assert world.planner.counters()["guide_paths"] > 0
 
 
-@pytest.mark.small
+@small
 def test_agents_on_their_goals_make_way_and_come_back() -> None:
     grid = Grid.from_text(".....\n@.@.@", connectivity=4)
     world = World(grid, "weave")
