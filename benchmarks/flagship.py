@@ -23,7 +23,7 @@ from wend.maps.sources import load_scenario
 from wend.metrics import completed, completion_ticks
 from wend.problems.scenarios import SEVEN_TYPES, make_problem
 
-ONLINE = ("weave", "surge", "pibt")
+ONLINE = ("auto", "weave", "surge", "pibt")
 PLANNERS = (*ONLINE, "lacam")       # LaCAM* plans before the first tick, so it takes part in `a` and `b` alone
 
 DENSE = {

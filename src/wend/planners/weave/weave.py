@@ -15,11 +15,11 @@ has been away from home longest has its way first, so that none waits for ever b
 With a budget, distances to far goals may take many ticks. Until they are known an agent is rough, and takes part in the
 same decisions with what it believes (planners/courses.py).
 
-Work per tick: O(agents) to decide, a quarter of the agents search for a guide path of at most 48 expansions, and
-backward searches go on where they stopped.
+Work per tick: O(agents) to decide, a bounded search for the guide path of about a quarter of the agents, and backward
+searches go on where they stopped.
 
-Of a budget, up to 7/8 and `MOST` at the most goes into lookaheads of rough agents, guide paths come next, and what is
-left goes into distances, the agent that is longest away first. To decide expands nothing.
+Of a budget, most goes into lookaheads of rough agents (planners/courses.py says how much), guide paths come next, and
+what is left goes into distances, the agent that is longest away first. To decide expands nothing.
 
 Deviations from PIBT: see pibt/pibt.py; from local guidance: see guidance.py.
 """

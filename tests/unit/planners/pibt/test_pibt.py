@@ -4,19 +4,10 @@ import numpy as np
 import pytest
 
 from tests.reference.preferences import next_places
-from tests.reference.reverse_resumable import distances
+from tests.unit.planners.mixed_crowd import STEP, MixedCrowd
 from wend import Grid, World, create
 from wend.kernel import NO_AGENT, scramble
 from wend.maps.generators import random_map
-from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, Point
-
-STEP = [*[CARDINAL_COST] * 4, *[DIAGONAL_COST] * 4, CARDINAL_COST]
-
-
-def empty_map_cost(grid: Grid, a: Point, b: Point) -> int:
-    dx, dy = abs(a[0] - b[0]), abs(a[1] - b[1])
-    diagonal = DIAGONAL_COST if grid.connectivity == 8 else 2 * CARDINAL_COST
-    return (max(dx, dy) - min(dx, dy)) * CARDINAL_COST + min(dx, dy) * diagonal
 
 
 @pytest.mark.small
@@ -28,30 +19,17 @@ def test_agrees_with_the_reference_tick_by_tick(rules: dict[str, int], swap: boo
         rng = np.random.default_rng(seed)
         grid = random_map(seed=seed, width=9, height=8).with_rules(**rules)  # type: ignore[arg-type]
         cells = grid.largest_component()
-        count = int(rng.integers(4, cells.size * 2 // 3))
-        world = World(grid, create("pibt", swap=swap), seed=seed)
-        starts, goals = (rng.permutation(cells)[:count] for _ in range(2))
-        for agent, (start, goal) in enumerate(zip(starts.tolist(), goals.tolist(), strict=True)):
-            world.add(grid.xy(start), grid.xy(goal), controlled=agent % 8 != 7)
-        for agent in range(3, count, 5):
-            world.pin(agent)
-        away, first = [0] * count, [empty_map_cost(grid, world.position(a), world.goal(a)) for a in range(count)]
+        crowd = MixedCrowd(grid, create("pibt", swap=swap), seed, int(rng.integers(4, cells.size * 2 // 3)), rng)
         for tick in range(25):
             if tick % 6 == 5:
-                agent = int(rng.integers(count))
-                world.order(agent, grid.xy(int(rng.choice(cells))))
-                first[agent] = empty_map_cost(grid, world.position(agent), world.goal(agent))
-            at, to = [world.position(a) for a in range(count)], [world.goal(a) for a in range(count)]
-            away = [tick if at[a] == to[a] else away[a] for a in range(count)]
-            firm = [a for a in range(count) if a % 8 == 7 or (a in range(3, count, 5) and at[a] == to[a])]
-            known = {goal: distances(grid, grid.cell(*goal)) for goal in to}
+                crowd.order(int(rng.integers(crowd.count)), grid.xy(int(rng.choice(cells))))
+            crowd.look(tick)
             goes = next_places(
-                grid, at, lambda a, p, known=known, to=to, cell=grid.cell: known[to[a]][cell(*p)], STEP,
-                sorted(range(count), key=lambda a: (away[a], -first[a], a)),
-                swaps=swap, lot=int(scramble(seed ^ int(scramble(tick)))), firm=firm, fixed={a: at[a] for a in firm},
+                grid, crowd.at, crowd.far, STEP, crowd.turns, swaps=swap, lot=int(scramble(seed ^ int(scramble(tick)))),
+                firm=crowd.firm, fixed={a: crowd.at[a] for a in crowd.firm},
             )  # fmt: skip
-            world.tick()
-            assert [world.position(a) for a in range(count)] == [goes[a] for a in range(count)], (seed, tick)
+            crowd.world.tick()
+            assert [crowd.world.position(a) for a in range(crowd.count)] == [goes[a] for a in range(crowd.count)]
 
 
 @pytest.mark.small

@@ -5,22 +5,14 @@ import pytest
 
 from tests.reference.guidance import ReferenceGuidance
 from tests.reference.preferences import next_places
-from tests.reference.reverse_resumable import distances
+from tests.unit.planners.mixed_crowd import STEP, MixedCrowd
 from wend import Grid, World, create
 from wend.kernel import NO_AGENT, scramble
 from wend.maps.generators import random_map
-from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, Point
 from wend.planners.weave.weave import LETS_OTHERS_PASS
 
 small = pytest.mark.small
-STEP = [*[CARDINAL_COST] * 4, *[DIAGONAL_COST] * 4, CARDINAL_COST]
 CORRIDOR = Grid.from_text("\n".join(["." * 24, "@" * 20 + "....", "." * 24, "." * 24]), connectivity=4)
-
-
-def empty_map_cost(grid: Grid, a: Point, b: Point) -> int:
-    dx, dy = abs(a[0] - b[0]), abs(a[1] - b[1])
-    diagonal = DIAGONAL_COST if grid.connectivity == 8 else 2 * CARDINAL_COST
-    return (max(dx, dy) - min(dx, dy)) * CARDINAL_COST + min(dx, dy) * diagonal
 
 
 @pytest.mark.parametrize("window", [pytest.param(1, marks=small), pytest.param(4, marks=small), 16])
@@ -31,38 +23,27 @@ def test_agrees_with_the_reference_tick_by_tick(rules: dict[str, int], window: i
         rng = np.random.default_rng(seed)
         grid = random_map(seed=seed, width=9, height=8).with_rules(**rules)  # type: ignore[arg-type]
         cells = grid.largest_component()
-        count = int(rng.integers(6, cells.size // 2))
-        world, guidance = World(grid, create("weave", window=window), seed=seed), ReferenceGuidance(grid, window)
-        starts, goals = (rng.permutation(cells)[:count] for _ in range(2))
-        for agent, (start, goal) in enumerate(zip(starts.tolist(), goals.tolist(), strict=True)):
-            world.add(grid.xy(start), grid.xy(goal), controlled=agent % 8 != 7)
-        for agent in range(3, count, 5):
-            world.pin(agent)
-        away, first = [0] * count, [empty_map_cost(grid, world.position(a), world.goal(a)) for a in range(count)]
+        crowd = MixedCrowd(grid, create("weave", window=window), seed, int(rng.integers(6, cells.size // 2)), rng)
+        guidance, agents = ReferenceGuidance(grid, window), range(crowd.count)
         for tick in range(20):
             if tick % 6 == 5:
-                agent = int(rng.integers(count))
-                unclaimed = [cell for cell in cells.tolist() if grid.xy(cell) not in map(world.goal, range(count))]
-                world.order(agent, grid.xy(int(rng.choice(unclaimed))))
-                first[agent] = empty_map_cost(grid, world.position(agent), world.goal(agent))
+                agent = int(rng.integers(crowd.count))
+                unclaimed = [cell for cell in cells.tolist() if grid.xy(cell) not in crowd.to]
+                crowd.order(agent, grid.xy(int(rng.choice(unclaimed))))
                 guidance.paths.pop(agent, None)
-            at, to = [world.position(a) for a in range(count)], [world.goal(a) for a in range(count)]
-            away = [tick if at[a] == to[a] else away[a] for a in range(count)]
-            firm = [a for a in range(count) if a % 8 == 7 or (a in range(3, count, 5) and at[a] == to[a])]
-            known = {goal: distances(grid, grid.cell(*goal)) for goal in to}
-            order = sorted(range(count), key=lambda a: (away[a], -first[a], a))
+            crowd.look(tick)
             guidance.tick(
-                tick, [grid.cell(*place) for place in at], [grid.cell(*place) for place in to],
-                lambda a, c, known=known, to=to: known[to[a]][c], [a for a in order if a not in firm], firm,
+                tick, [grid.cell(*place) for place in crowd.at], [grid.cell(*place) for place in crowd.to],
+                lambda a, cell, crowd=crowd, xy=grid.xy: crowd.far(a, xy(cell)),
+                [a for a in crowd.turns if a not in crowd.firm], crowd.firm,
             )  # fmt: skip
-            wishes = {a: None if (cell := guidance.wish(a)) is None else grid.xy(cell) for a in range(count)}
+            wishes = {a: None if (cell := guidance.wish(a)) is None else grid.xy(cell) for a in agents}
             goes = next_places(
-                grid, at, lambda a, p, known=known, to=to, cell=grid.cell: known[to[a]][cell(*p)], STEP, order,
-                lot=int(scramble(seed ^ int(scramble(tick)))), firm=firm, fixed={a: at[a] for a in firm},
-                wishes=wishes,
+                grid, crowd.at, crowd.far, STEP, crowd.turns, lot=int(scramble(seed ^ int(scramble(tick)))),
+                firm=crowd.firm, fixed={a: crowd.at[a] for a in crowd.firm}, wishes=wishes,
             )  # fmt: skip
-            world.tick()
-            assert [world.position(a) for a in range(count)] == [goes[a] for a in range(count)], (seed, tick)
+            crowd.world.tick()
+            assert [crowd.world.position(a) for a in agents] == [goes[a] for a in agents], (seed, tick)
 
 
 @small
