@@ -188,9 +188,16 @@ class Pibt(Planner):
 
     def _find_distances(self, order: NDArray[np.int32], budget: Budget) -> None:
         """Search for the distances around these agents, within the budget."""
-        while self._run(budget, find_distances, self._scene(0), order, budget.slice(), budget.is_limited) != 0:
-            if budget.slice() == 0:
-                break
+        self._search(budget, find_distances, order, budget.is_limited)
+
+    def _search(self, budget: Budget, kernel: Callable[..., Any], order: NDArray[np.int32], *given: Any) -> None:
+        """Call a kernel until all distances around these agents are known, or the budget is used up.
+
+        Where it asks for space it is called again even then: it has not yet looked at the agents after that.
+        """
+        answer = OUT_OF_SPACE
+        while answer == OUT_OF_SPACE or (answer != 0 and budget.slice() > 0):
+            answer = self._run(budget, kernel, self._scene(0), order, budget.slice(), *given)
 
     def _run(self, budget: Budget, kernel: Callable[..., Any], *given: Any) -> int:
         """Call a kernel, report what it expanded, and make space if it asks for some; return its answer."""

@@ -88,9 +88,7 @@ class Weave(Pibt):
         self._decide(decide_all, order, proposal, budget)
 
     def _find_distances(self, order: NDArray[np.int32], budget: Budget) -> None:
-        while self._run(budget, find_distances, self._scene(0), order, budget.slice()) != 0:
-            if budget.slice() == 0:
-                break
+        self._search(budget, find_distances, order)
 
     def _scene(self, lot: int) -> WeaveScene:  # type: ignore[override]
         return WeaveScene(*super()._scene(lot), self._rough.courses, self._guidance, self._work)

@@ -8,6 +8,8 @@ from tests.unit.planners.mixed_crowd import STEP, MixedCrowd
 from wend import Grid, World, create
 from wend.kernel import NO_AGENT, scramble
 from wend.maps.generators import random_map
+from wend.planners.pibt.pibt import Pibt
+from wend.problems.scenarios import make_problem
 
 
 @pytest.mark.small
@@ -43,6 +45,27 @@ def test_with_a_budget_agents_move_at_once_and_come_home() -> None:
     assert world.intent(7).reason == "the distances to its goal are not known yet, only roughly"
     assert world.run(max_ticks=400, budget=20) == "done"
     assert int(world.trace().expansions.max()) <= 20
+
+
+def test_space_that_is_asked_for_after_the_last_expansion_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What rough agents learn fills its pool in mid-tick: the agents after that are looked at all the same.
+
+    They were not, and went by exact distances that nobody knew: the tick never ended.
+    """
+    run, calls = Pibt._run, 0
+
+    def count_calls(planner: Pibt, *given: object) -> int:
+        nonlocal calls
+        calls += 1
+        assert calls < 50, "the tick does not end"
+        return run(planner, *given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Pibt, "_run", count_calls)
+    problem = make_problem("random", random_map(seed=1, width=24, height=24), agents=200, seed=1)
+    world = World.from_problem(problem, create("pibt"))
+    for _ in range(120):
+        calls = 0
+        world.tick(budget=60)
 
 
 @pytest.mark.small
