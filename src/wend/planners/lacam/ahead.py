@@ -33,7 +33,7 @@ from wend.search.reverse_resumable import Reverse, known_distance
 
 _UNLIMITED = 2**62
 _AWAY = 2
-_MOST_CELLS = 1 << 21       # of a plan that is refined, all units and ticks together: about 100 MB
+MOST_CELLS = 1 << 21       # of a plan that is refined, all units and ticks together: about 100 MB
 _TICKS_PER_EXPANSION = 8
 
 
@@ -74,11 +74,19 @@ def find_plan(tree: Tree, is_unit: NDArray[np.bool_], others: NDArray[np.int32],
     `others` are the cells on which agents stand that are no units.
     """
     units, length = np.flatnonzero(is_unit).astype(np.int32), plan_length(tree)
-    if length == 0 or units.size * length > _MOST_CELLS:
+    if length == 0 or units.size * length > MOST_CELLS:
         return None
     plan = np.empty((units.size, length + 1), np.int32)
     write_plan(tree, units, plan)
     return PlanAhead(plan, units, others, cells)
+
+
+def make_live(
+    tables: GridTables, units: NDArray[np.int32], goal: NDArray[np.int32], known: KnownDistances
+) -> LiveInstance:
+    """These units under way; `goal` is by agent."""
+    per_move = CARDINAL_COST if tables.minor == CARDINAL_COST else DIAGONAL_COST
+    return LiveInstance(tables, goal[units], known.search_of[units], known.reverse, per_move)
 
 
 class PlanAhead:
@@ -120,8 +128,7 @@ class PlanAhead:
     ) -> None:  # fmt: skip
         """Improve what lies ahead, as far as the budget allows; `goal` is by agent."""
         plan, counts, units = self._refinement.plan, self._refinement.counts[0], self._units
-        per_move = CARDINAL_COST if tables.minor == CARDINAL_COST else DIAGONAL_COST
-        instance = LiveInstance(tables, goal[units], known.search_of[units], known.reverse, per_move)
+        instance = make_live(tables, units, goal, known)
         counts.begin, left = self._done + effort.lead, effort.expansions
         while counts.begin < plan.shape[1] - 1 and (allowed := min(left, budget.slice())) > 0:
             spent = self._enter(allowed)

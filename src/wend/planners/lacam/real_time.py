@@ -17,6 +17,7 @@ runs ahead of the units. Once it has found a plan, the time is spent on refining
     re-rooting                                  RealTimeLacam._walk
     (ours: what an order or a wall leaves)      restart, prune; live.py
     (ours: the plan is refined on the way)      ahead.py, refining.py
+    (ours: the way out of a jam)                unjamming.py, pushing.py
     (ours: budgets)                             RealTimeLacam
 
 An order or a wall begins the search anew where the units stand, with what holds of the tree; live.py says why that is
@@ -77,6 +78,7 @@ from wend.planners.lacam.live import (
     search_ahead,
 )
 from wend.planners.lacam.tree import NONE, ROOT, Tree
+from wend.planners.lacam.unjamming import Unjamming
 from wend.planners.pibt.pibt import Pibt
 from wend.planners.units import are_units
 from wend.search.pibt import forget_decisions
@@ -101,6 +103,7 @@ class RealTimeLacam(Pibt):
         self._is_edited = False                     # walls have changed since the search began
         self._party = allocate(Party, {"units": 0, "order": np.empty(0, np.int32)}, agents=0, others=0)
         self._ahead: PlanAhead | None = None        # the plan, once it is known to the end
+        self._unjamming = Unjamming()
         self._tried = 0                             # configurations
         self._cell = np.empty(0, np.int32)          # scratch of the search: where agents stand,
         self._occupant = state.occupant.copy()      # ... and who stands where
@@ -110,8 +113,9 @@ class RealTimeLacam(Pibt):
         self._waits_for = proposal.waits_for
         carry_on(self._distances.known.reverse)
         is_new = self._follow(proposal)
-        self._look_ahead(budget, 1 if is_new else self.configurations)
-        self._walk(proposal)
+        if not self._stands_still(budget, is_new):
+            self._look_ahead(budget, 1 if is_new else self.configurations)
+            self._walk(proposal)
         self._is_prepared = True
 
     def think(self, budget: Budget) -> None:
@@ -119,6 +123,16 @@ class RealTimeLacam(Pibt):
         if budget.is_limited and self._ahead is None:       # a plan is refined in ticks alone: thoughts have an end
             self._follow(all_stay(self.state))
             self._explore(budget, self.configurations, is_free=False)
+
+    def _stands_still(self, budget: Budget, is_new: bool) -> bool:
+        """Whether the units are to stay where they are, until there is a plan out of a jam."""
+        if is_new:
+            self._unjamming.begin(self.state.tick)
+        elif self._ahead is None:
+            self._unjamming.watch(self.state, self._party, self._distances.known.reverse.allowance)
+            if self._unjamming.is_at_work:
+                self._ahead = self._unjamming.work(self.state, self._party, self._distances, self._run, budget)
+        return self._unjamming.is_at_work
 
     def _follow(self, proposal: Proposal) -> bool:
         """Begin the search anew, with what holds of the tree, if what it is about has changed; whether it has."""
@@ -206,18 +220,22 @@ class RealTimeLacam(Pibt):
             cells = tree.cell[root, : is_unit.size].copy()
             cells[is_unit] = self._ahead.step()
             node = int(self._call(enter, self._search(), root, cells))
+            if node == NONE:                        # the tree is full, and the plan goes on
+                self._plant(int(tree.counts[0].steps))
+                tree, root = self._tree, self._root
+                node = int(self._call(enter, self._search(), root, cells))
             self._ahead = None if self._ahead.is_over else self._ahead
         proposal.next_cell[is_unit] = cells[is_unit]
         self._call(explain, self._search(), root, cells, proposal.waits_for)
-        if node == NONE:
-            self._is_stale = True
-        elif node != root:
+        if node != root:
             tree.parent[root], tree.parent[node] = node, NONE
             self._root = node
 
     def intent(self, agent: int) -> Intent:
         """What PIBT says of it, or its plan if there is one, and whether it is known that not all can get home."""
         intent, counts = super().intent(agent), self._tree.counts[0]
+        if intent.path and self._unjamming.is_at_work:
+            return Intent(intent.path, reason="a plan out of the jam is in the making")
         if intent.path and self._ahead is not None and self._party.knows(self.state.agents, agent):
             return self._ahead.intent_of(agent, intent.waits_for)
         if intent.path and counts.goal == NONE and counts.opened == 0:

@@ -188,9 +188,9 @@ class Pibt(Planner):
 
     def _find_distances(self, order: NDArray[np.int32], budget: Budget) -> None:
         """Search for the distances around these agents, within the budget."""
-        self._search(budget, find_distances, order, budget.is_limited)
+        self._ask_for_all(budget, find_distances, order, budget.is_limited)
 
-    def _search(self, budget: Budget, kernel: Callable[..., Any], order: NDArray[np.int32], *given: Any) -> None:
+    def _ask_for_all(self, budget: Budget, kernel: Callable[..., Any], order: NDArray[np.int32], *given: Any) -> None:
         """Call a kernel until all distances around these agents are known, or the budget is used up.
 
         Where it asks for space it is called again even then: it has not yet looked at the agents after that.

@@ -88,7 +88,7 @@ class Weave(Pibt):
         self._decide(decide_all, order, proposal, budget)
 
     def _find_distances(self, order: NDArray[np.int32], budget: Budget) -> None:
-        self._search(budget, find_distances, order)
+        self._ask_for_all(budget, find_distances, order)
 
     def _scene(self, lot: int) -> WeaveScene:  # type: ignore[override]
         return WeaveScene(*super()._scene(lot), self._rough.courses, self._guidance, self._work)
