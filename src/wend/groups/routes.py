@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from wend.journal import Journal
 from wend.kernel import NO_CELL, jit
-from wend.kernel.arrays import ahead, allocate, flags, grown, int32, refill
+from wend.kernel.arrays import ahead, allocate, flags, grown, int32, renew
 from wend.maps.terrain import GridTables
 from wend.planners.base import Agents
 
@@ -48,15 +48,6 @@ class Errands(NamedTuple):
     found: Annotated[np.ndarray, int32("agents")]           # scratch: the agents that a kernel found
 
 
-class Sent(NamedTuple):
-    """Those of the errands that say where agents were sent, and whether they have been there."""
-
-    asked: np.ndarray       # int32[agents]
-    nearest: np.ndarray     # int32[agents]
-    goal: np.ndarray        # int32[agents]
-    been_home: np.ndarray   # bool[agents]
-
-
 class Routes:
     """The errands of a world's agents."""
 
@@ -66,10 +57,9 @@ class Routes:
         self._agents = 0
 
     @property
-    def sent(self) -> Sent:
-        """Where agents were sent, with spare rows: what kernels are given in every tick."""
-        asked, nearest, goal, been_home, *_ = self._errands
-        return Sent(asked, nearest, goal, been_home)
+    def errands(self) -> Errands:
+        """All errands, with spare rows: what kernels are given. It is replaced when there are more agents."""
+        return self._errands
 
     @property
     def asked(self) -> Cells:
@@ -108,12 +98,11 @@ class Routes:
 
     def add_agent(self, agent: int) -> None:
         """An agent has come, with an index that is the next one, or that of an agent that has left."""
-        self._journal.keep_attribute(self, "_errands")
         self._journal.keep_attribute(self, "_agents")
         if agent == self._errands.goal.size:
+            self._journal.keep_attribute(self, "_errands")
             self._errands = grown(self._errands, agents=ahead(agent, agent + 1))
-        self._journal.keep_row(self._errands, agent)
-        refill(self._errands, agent)
+        renew(self._errands, agent, self._journal, is_spare=agent == self._agents)
         self._agents = max(self._agents, agent + 1)
 
     def aim(self, agent: int, asked: int, nearest: int, goal: int, path: Cells | None) -> int:

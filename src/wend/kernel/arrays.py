@@ -34,7 +34,7 @@ import functools
 import math
 import mmap
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
@@ -42,10 +42,13 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from wend.journal import Journal
+
 ALL_ROWS = 0                # see Declared.rows_per_mark
 
 _CACHE_LINE = 64            # bytes
-_FRESH_FROM = 1 << 20       # an array of this many bytes comes from the system, where zeros cost nothing
+_IN_LINE_FROM = 1 << 12     # an array of this many bytes begins with such a line
+_FRESH_FROM = 1 << 18       # an array of this many bytes comes from the system, where zeros cost nothing
 _HUGE_PAGE = 1 << 21        # ... from two of these on in huge pages, as NumPy's own: fewer interrupts as it is filled
 _ROWS_AHEAD = 4096          # an array with rows ahead has so many in all,
 _AHEAD_FROM = 1 << 16       # ... where it has this many bytes at least,
@@ -68,18 +71,20 @@ class Declared:
 
     def allocate(self, lengths: tuple[int, ...]) -> NDArray[Any]:
         """A new array."""
-        made = self._with_rows_ahead(lengths) if isinstance(self.axes[0], str) else None
+        size, made = math.prod(lengths) * self.dtype.itemsize, None
+        if size >= _AHEAD_FROM and isinstance(self.axes[0], str):
+            made = self._with_rows_ahead(lengths)
         if made is None:
-            made = zeros(lengths, self.dtype)
+            made = zeros(lengths, self.dtype) if self.fill == 0 else _in_line(np.empty, lengths, self.dtype, size)
         if self.fill != 0:
-            made[...] = self.fill
+            made.fill(self.fill)
         return made
 
     def _with_rows_ahead(self, lengths: tuple[int, ...]) -> NDArray[Any] | None:
         """Zeros with address space for more rows behind them; None where that is not worth it, or cannot be had."""
         row = math.prod(lengths[1:]) * self.dtype.itemsize
         rows = min(_ROWS_AHEAD, _AHEAD_TO // max(row, 1))
-        if lengths[0] * row < _AHEAD_FROM or rows <= lengths[0]:
+        if rows <= lengths[0]:
             return None
         space = _fresh(rows * row)
         if space is None:
@@ -114,9 +119,19 @@ def zeros(lengths: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
         if is_huge:
             fresh.madvise(mmap.MADV_HUGEPAGE)
         return np.ndarray(lengths, dtype, fresh)
-    space = np.zeros(size + _CACHE_LINE, np.uint8)
+    return _in_line(np.zeros, lengths, dtype, size)
+
+
+def _in_line(make: Callable[..., Any], lengths: tuple[int, ...], dtype: np.dtype[Any], size: int) -> NDArray[Any]:
+    """What `np.zeros` or `np.empty` makes of so many bytes, from the beginning of a line of the processor's cache on.
+
+    It is not worth it for a small array.
+    """
+    if size < _IN_LINE_FROM:
+        return make(lengths, dtype)  # type: ignore[no-any-return]
+    space = make(size + _CACHE_LINE, np.uint8)
     begin = -space.ctypes.data % _CACHE_LINE
-    return space[begin : begin + size].view(dtype).reshape(lengths)
+    return space[begin : begin + size].view(dtype).reshape(lengths)  # type: ignore[no-any-return]
 
 
 def _fresh(size: int) -> mmap.mmap | None:
@@ -256,6 +271,18 @@ def refill(bundle: tuple[Any, ...], agent: int) -> None:
     for field, value in zip(fields_of(type(bundle)), bundle, strict=True):
         if field.axis == "agents":
             value[agent] = field.fill
+
+
+def renew(bundle: tuple[Any, ...], agent: int, journal: Journal, *, is_spare: bool) -> None:
+    """Refill what arrays over agents hold for one that comes, and write down how to take that back. Mutates: bundle.
+
+    A spare row, which no agent has had, is as new.
+    """
+    if is_spare:
+        journal.on_failure(refill, bundle, agent)
+    else:
+        journal.keep_row(bundle, agent)
+        refill(bundle, agent)
 
 
 def copied(bundle: _Bundle) -> _Bundle:

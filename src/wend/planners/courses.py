@@ -141,6 +141,7 @@ class RoughCourses:
         self.courses = allocate(Courses, agents=0, expansions=EXPANSIONS)
         self._beliefs = beliefs
         self._work = make_ahead(grid.size)
+        self._has_budget = False                # the same as courses.counts.with_budget
 
     @property
     def learned(self) -> Learned:
@@ -172,7 +173,7 @@ class RoughCourses:
 
     def look_ahead(self, state: State, budget: Budget) -> None:
         """Begin a tick with a budget: let rough agents that need a path look ahead, for most of it."""
-        self.courses.counts["with_budget"] = True
+        self._tell(has_budget=True)
         follow_paths(state.agents, self.courses)
         limit = min(budget.slice() * 7 // 8, MOST)
         made = OUT_OF_SPACE
@@ -187,7 +188,13 @@ class RoughCourses:
 
     def do_without(self) -> None:
         """Begin a tick in which all distances will be known."""
-        self.courses.counts["with_budget"] = False
+        self._tell(has_budget=False)
+
+    def _tell(self, *, has_budget: bool) -> None:
+        """Tell kernels whether the tick at hand has a budget."""
+        if has_budget != self._has_budget:
+            self._has_budget = has_budget
+            self.courses.counts["with_budget"] = has_budget
 
     def grow(self) -> None:
         """Make the space that agents need to learn."""

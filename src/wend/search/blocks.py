@@ -35,6 +35,7 @@ from wend.errors import ParameterError
 from wend.kernel import NO_CELL, jit
 from wend.kernel.arrays import ALL_ROWS, ahead, allocate, grown, int32, marks, record
 from wend.maps.grid import Grid
+from wend.maps.terrain import DX, DY
 from wend.search.open_list import clear, drop_first, first, is_empty, make_open_list, push
 
 NO_GROUP = -1
@@ -102,9 +103,9 @@ def _take_name(blocks, labels):
 @jit
 def _label(tables, free, blocks, labels, left, top):
     """Find the groups of a block; names are given back and taken again in the same order. Mutates: blocks, labels."""
-    width, group, queue, degree = tables.width, blocks.group, labels.queue, blocks.degree
+    width, moves, offset, group = tables.width, tables.moves, tables.offset, blocks.group
+    queue, degree, counts = labels.queue, blocks.degree, labels.counts[0]
     right, bottom = min(left + blocks.side, width), min(top + blocks.side, free.size // width)
-    counts = labels.counts[0]
     blocks.edited[0] = True
     for y in range(bottom - 1, top - 1, -1):
         for x in range(right - 1, left - 1, -1):
@@ -126,31 +127,34 @@ def _label(tables, free, blocks, labels, left, top):
             while head < size:
                 cell = queue[head]
                 head += 1
-                sum_x += cell % width
-                sum_y += cell // width
+                here_y = cell // width
+                here_x = cell - here_y * width
+                sum_x += here_x
+                sum_y += here_y
                 for d in range(8):
-                    beside = cell + tables.offset[d]
                     if (
-                        tables.moves[cell] >> d & 1
-                        and left <= beside % width < right
-                        and top <= beside // width < bottom
-                        and group[beside] == NO_GROUP
+                        moves[cell] >> d & 1
+                        and left <= here_x + DX[d] < right
+                        and top <= here_y + DY[d] < bottom
+                        and group[cell + offset[d]] == NO_GROUP
                     ):
-                        group[beside] = name
-                        queue[size] = beside
+                        group[cell + offset[d]] = name
+                        queue[size] = cell + offset[d]
                         size += 1
             nearest = _FAR
             for k in range(size):
-                apart = abs(queue[k] % width * size - sum_x) + abs(queue[k] // width * size - sum_y)
+                here_y = queue[k] // width
+                here_x = queue[k] - here_y * width
+                apart = abs(here_x * size - sum_x) + abs(here_y * size - sum_y)
                 if apart < nearest:
                     nearest = apart
-                    blocks.middle[name, 0], blocks.middle[name, 1] = queue[k] % width, queue[k] // width
+                    blocks.middle[name, 0], blocks.middle[name, 1] = here_x, here_y
 
 
 @jit
 def _link(tables, blocks, left, top):
     """Find the neighbours of a block's groups. Mutates: blocks."""
-    width, group, degree = tables.width, blocks.group, blocks.degree
+    width, moves, offset, group, degree = tables.width, tables.moves, tables.offset, blocks.group, blocks.degree
     right, bottom = min(left + blocks.side, width), min(top + blocks.side, group.size // width)
     for y in range(top, bottom):
         for x in range(left, right):
@@ -162,13 +166,15 @@ def _link(tables, blocks, left, top):
             if here == NO_GROUP or (left < x < right - 1 and top < y < bottom - 1):
                 continue
             for d in range(8):
-                if not tables.moves[y * width + x] >> d & 1:
+                if not moves[y * width + x] >> d & 1:
                     continue
-                there = group[y * width + x + tables.offset[d]]
+                there = group[y * width + x + offset[d]]
+                if there == here:
+                    continue
                 k = 0
                 while k < degree[here] and blocks.beside[here, k] != there:
                     k += 1
-                if k == degree[here] and there != here:
+                if k == degree[here]:
                     blocks.beside[here, k] = there
                     degree[here] += 1
 

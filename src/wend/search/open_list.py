@@ -22,15 +22,15 @@ from wend.search import heap
 
 _BUCKETS = 131072
 _BUCKET_SHIFT = 26      # grid.CARDINAL_COST / 64
-_NOTHING = -1
+_NOTHING = 0
 
 
 class OpenList(NamedTuple):
     """A priority queue of cells: a heap (`heap.py`), which is the bucket at hand, and the buckets that come later."""
 
     entry: Annotated[np.ndarray, int64("entries", 3)]               # the heap: f, h, order << 32 | cell
-    pool: Annotated[np.ndarray, int64("entries", 4)]                # the same and the next entry of its bucket
-    bucket: Annotated[np.ndarray, int32("buckets", fill=_NOTHING)]  # its first entry in the pool, or _NOTHING
+    pool: Annotated[np.ndarray, int64("entries", 4)]                # the same, and 1 + the next entry of its bucket
+    bucket: Annotated[np.ndarray, int32("buckets")]                 # 1 + its first entry in the pool, or _NOTHING
     counts: Annotated[
         np.ndarray,
         record(
@@ -77,8 +77,7 @@ def push(open_list, f, h, ticket):
     slot = counts.pooled
     entry = open_list.pool[slot]
     entry[0], entry[1], entry[2], entry[3] = f, h, ticket, open_list.bucket[k]
-    open_list.bucket[k] = slot
-    counts.pooled = slot + 1
+    open_list.bucket[k] = counts.pooled = slot + 1
     counts.buckets = max(counts.buckets, k + 1)
 
 
@@ -87,16 +86,16 @@ def _refill(open_list, mark, closed):
     """Make the next bucket that holds anything the one at hand; False if there is none. Mutates: open_list."""
     counts = open_list.counts[0]
     for k in range(counts.current + 1, counts.buckets):
-        slot = open_list.bucket[k]
-        if slot == _NOTHING:
+        following = np.int64(open_list.bucket[k])
+        if following == _NOTHING:
             continue
         counts.current = k
         open_list.bucket[k] = _NOTHING
-        while slot != _NOTHING:
-            entry = open_list.pool[slot]
+        while following != _NOTHING:
+            entry = open_list.pool[following - 1]
             if mark[entry[2] & 0xFFFFFFFF] != closed:
                 heap.push(open_list, entry[0], entry[1], entry[2])
-            slot = entry[3]
+            following = entry[3]
         if heap.size_of(open_list) > 0:
             return True
     return False

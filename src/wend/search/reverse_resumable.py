@@ -138,23 +138,15 @@ def reaches(reverse, search, cell):
 
 
 @jit
-def _push(reverse, entry, older_entry, level_f, level_top, levels, f, cell):
-    """Put a cell on the stack of its f; return how many values there are now. Mutates: reverse, the levels.
-
-    `entry` are the items of reverse.entry, of which those below `older_entry` may still be elsewhere.
-    """
-    counts = reverse.counts[0]
+def _push(reverse, level_f, level_top, levels, f, cell):
+    """Put a cell on the stack of its f; return how many values there are now. Mutates: reverse, the levels."""
+    counts, entry = reverse.counts[0], reverse.entry.items
     at = counts.free_entry
-    is_new = at == _NO_ENTRY
-    if is_new:
+    if at != _NO_ENTRY:
+        counts.free_entry = entry[at] & 0xFFFFFFFF
+    else:
         at = counts.entries
         counts.entries += 1
-        if at % CHUNK == 0:
-            carry(reverse.entry, 2)
-    if at < older_entry:
-        bring(reverse.entry, at)
-    if not is_new:
-        counts.free_entry = entry[at] & 0xFFFFFFFF
     k, end = 0, levels                              # the first value that is not larger
     while k < end:
         middle = (k + end) >> 1
@@ -209,11 +201,29 @@ def write_known(reverse, search, far):
 
 
 @jit
+def _bring_entries(reverse):
+    """Carry over the next entries to be taken, as many as an expansion may need. Mutates: reverse."""
+    counts, entry, until = reverse.counts[0], reverse.entry, reverse.entry.counts[0].until
+    at = counts.free_entry
+    for _ in range(8):
+        if at == _NO_ENTRY:
+            break
+        if at < until:
+            bring(entry, at)
+        at = entry.items[at] & 0xFFFFFFFF
+    for at in range(counts.entries, min(counts.entries + 8, until)):
+        bring(entry, at)
+    if counts.entries % CHUNK < 8:                  # once at least for so many new ones
+        carry(entry, 2)
+
+
+@jit
 def _bring_around(tables, reverse, page_of, at):
-    """Carry over what an expansion looks at: an entry, and what is known of its cell and the cells beside it.
+    """Carry over what an expansion looks at: entries, and what is known of the cell of one and of those beside it.
 
     Mutates: reverse.
     """
+    _bring_entries(reverse)
     if at < reverse.entry.counts[0].until:
         bring(reverse.entry, at)
     first = reverse.entry.items[at] >> 32
@@ -229,8 +239,7 @@ def _bring_around(tables, reverse, page_of, at):
 def _resume(tables, reverse, search, cell):
     """Go on with a search until it has closed a cell; answer as `distance` does. Mutates: reverse."""
     page_of, known, entry = reverse.page_of[search], reverse.known.pool.items, reverse.entry.items
-    older_entry = reverse.entry.counts[0].until
-    is_growing = older_entry > 0 or reverse.known.pool.counts[0].until > 0
+    is_growing = reverse.entry.counts[0].until > 0 or reverse.known.pool.counts[0].until > 0
     known_written, entry_written = reverse.known.pool.written, reverse.entry.written
     counts, allowance = reverse.counts[0], reverse.allowance.counts[0]
     level_f, level_top = reverse.level_f[search], reverse.level_top[search]
@@ -246,7 +255,9 @@ def _resume(tables, reverse, search, cell):
         reverse.has_paged[search] = reverse.has_searched[search] = True
         page_of[goal >> 6] = new_page(reverse.known)
         put(reverse.known.pool, page_of[goal >> 6] + (goal & 63), -_FAR)
-        levels = _push(reverse, entry, older_entry, level_f, level_top, levels, np.int64(0), goal)
+        if is_growing:
+            _bring_entries(reverse)
+        levels = _push(reverse, level_f, level_top, levels, np.int64(0), goal)
     answer = UNREACHABLE
     while levels > 0:
         at = np.int64(level_top[levels - 1])
@@ -296,7 +307,7 @@ def _resume(tables, reverse, search, cell):
             known[page + (beside & 63)] = opened
             known_written[page // CHUNK] = True
             h = empty_map_cost(tables, abs(x + DX[d] - origin_x), abs(y + DY[d] - origin_y))
-            levels = _push(reverse, entry, older_entry, level_f, level_top, levels, cost + h, beside)
+            levels = _push(reverse, level_f, level_top, levels, cost + h, beside)
         if first == cell:
             answer = g
             break
@@ -330,7 +341,8 @@ class SharedSearches:
     """The backward searches of a planner's agents: one per goal, shared by the agents that have it."""
 
     def __init__(self, grid: Grid) -> None:
-        self.reverse = make_reverse(grid.size)
+        levels = 16 if grid.connectivity == 4 else 256      # twice as many as there mostly are, at the least
+        self.reverse = make_reverse(grid.size, levels=levels)
         self.of = np.zeros(0, np.int32)             # int32[agents] the search of each agent
         self._grid = grid
         self._by_goal: dict[int, int] = {}

@@ -9,10 +9,11 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wend.groups.routes import Errands
 from wend.kernel import NO_AGENT, NO_CELL, jit
 from wend.kernel.arrays import flags, int32
 from wend.maps.terrain import DX, DY, Point
-from wend.planners.base import Planner, State
+from wend.planners.base import Agents, Planner, State
 from wend.planners.waiting import agent_ahead, is_away
 from wend.world.roster import Roster
 from wend.world.trace import ABSENT, WAIT, Wait
@@ -74,6 +75,15 @@ class Conduct(NamedTuple):
     nobody: Annotated[np.ndarray, int32("agents", fill=NO_AGENT)]       # it waits for none: what a proposal begins with
 
 
+class Cast(NamedTuple):
+    """The agents of a world, and all that a tick changes of them."""
+
+    agents: Agents
+    sent: Errands
+    occupant: np.ndarray    # int32[cells]  the agent that stands there, or NO_AGENT
+    conduct: Conduct
+
+
 @jit
 def has_waited_long(tick, sent, conduct, agent):
     """Whether it is long enough since an agent last moved, and since it got its goal, to call it stuck."""
@@ -98,12 +108,13 @@ def state_of(tick, agents, sent, conduct, agent):
 
 
 @jit
-def carry_out(width, tick, before, after, sent, agents, occupant, conduct, codes):
+def carry_out(width, tick, before, after, cast, codes):
     """Move all agents at once, and note what they did. To do so again changes nothing.
 
     `before` and `after` (int32[agents]) are the cells of all agents before this tick and after it.
-    Mutates: sent.been_home, agents.cell, occupant, conduct, codes.
+    Mutates: cast.sent.been_home, agents.cell, occupant, conduct; codes.
     """
+    agents, sent, occupant, conduct = cast.agents, cast.sent, cast.occupant, cast.conduct
     for agent in range(before.size):
         if before[agent] != after[agent]:
             occupant[before[agent]] = NO_AGENT
@@ -131,13 +142,13 @@ def carry_out(width, tick, before, after, sent, agents, occupant, conduct, codes
 
 
 @jit
-def look(tick, after, sent, agents, conduct, told):
+def look(tick, after, cast, told):
     """See what will have happened to agents after a tick that ends on these cells; return to how many anything has.
 
     Each of these has a row in `told` (int32[agents, 4]): the agent, what has happened to it as bits, where it will
     stand, and where it was sent. Mutates: told.
     """
-    count = 0
+    agents, sent, conduct, count = cast.agents, cast.sent, cast.conduct, 0
     for agent in range(after.size):
         there = after[agent]
         if there == NO_CELL or not agents.controlled[agent]:

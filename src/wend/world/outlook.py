@@ -116,7 +116,7 @@ class Outlook:
     def state_codes(self) -> NDArray[np.uint8]:
         """uint8[agents] the same as indices into `wend.world.conduct.STATES`, for those who look at every tick."""
         codes = np.empty(self._roster.size, dtype=np.uint8)
-        all_states(self.ticks, self.state.agents, self._dispatch.routes.sent, self._conduct, codes)
+        all_states(self.ticks, self.state.agents, self._dispatch.routes.errands, self._conduct, codes)
         return self._roster.by_handle(codes, STATES.index("absent"))
 
     def pinned(self) -> NDArray[np.bool_]:
@@ -153,7 +153,7 @@ class Outlook:
     def agent_state(self, agent: int) -> AgentState:
         """What an agent is doing, and whom it waits for."""
         agent = self._present(agent)
-        name = STATES[state_of(self.ticks, self.state.agents, self._dispatch.routes.sent, self._conduct, agent)]
+        name = STATES[state_of(self.ticks, self.state.agents, self._dispatch.routes.errands, self._conduct, agent)]
         waited = self.ticks - int(self._conduct.moved_at[agent])
         waits_for = self._named(agent)
         if waits_for == NO_AGENT:

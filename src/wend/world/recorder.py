@@ -19,7 +19,7 @@ from wend.world.trace import ABSENT, Event, Trace, Wait
 
 _CELLS = np.dtype("<i4")            # in hashes, on every machine
 _NO_HANDLES = np.zeros(0, np.int32)
-_TO_JSON = json.JSONEncoder(sort_keys=True)
+_TO_JSON = json.JSONEncoder(sort_keys=True, check_circular=False)
 
 
 class Tick(NamedTuple):

@@ -19,7 +19,7 @@ from wend.world.snapshot import MOVER, Snapshot, described
 class Rewindable(Outlook):
     """What a world keeps of itself, and how it goes back there."""
 
-    uncaptured = ("_calls", "_listeners", "_recorder", "_referee", "_identity", "_on_violation", "_keeper")
+    uncaptured = ("_calls", "_listeners", "_recorder", "_referee", "_identity", "_on_violation", "_keeper", "_keeping")
 
     _agent_rows: Agents                 # those of the state, and spare rows for agents to come
     _chooser: Planner | None            # says who moves the agents, before each tick

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from wend.journal import Journal
 from wend.kernel import NO_AGENT
-from wend.kernel.arrays import ahead, allocate, grown, int32
+from wend.kernel.arrays import ahead, allocate, grown, int32, renew
 
 
 class Entries(NamedTuple):
@@ -44,13 +44,14 @@ class Roster:
 
     def enter(self, tick: int) -> int:
         """An agent comes after this tick; return its index."""
-        for name in ("_entries", "size", "added"):
+        for name in ("size", "added"):
             self._journal.keep_attribute(self, name)
         is_full = self.size == self.added - self._gone
         index = self.size if is_full else int((self.handles == NO_AGENT).argmax())
         if index == self._entries.handle.size:
+            self._journal.keep_attribute(self, "_entries")
             self._entries = grown(self._entries, agents=ahead(index, index + 1))
-        self._journal.keep_row(self._entries, index)
+        renew(self._entries, index, self._journal, is_spare=is_full)
         self._entries.handle[index], self._entries.came_at[index] = self.added, tick
         self.size = max(self.size, index + 1)
         self.added += 1

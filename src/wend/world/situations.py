@@ -30,13 +30,16 @@ class Situations:
             self._arrived_at = arrived_at
             self._seen.clear()
             self._movers.clear()
-        known = len(self._seen)
-        self._movers.add(mover)
         goals = state.agents.goal.tobytes()
         if goals != self._goals[0]:
             self._goals = goals, _digest(goals)
-        self._seen.add((mover, _digest(state.agents.cell.tobytes()), self._goals[1]))
-        self._repeats = self._repeats + had_spare if len(self._seen) == known else 0
+        situation = mover, _digest(state.agents.cell.tobytes()), self._goals[1]
+        if situation in self._seen:
+            self._repeats += had_spare
+        else:
+            self._seen.add(situation)
+            self._movers.add(mover)
+            self._repeats = 0
 
     def are_the_same(self, ticks: int, movers: tuple[str, ...]) -> bool:
         """Whether none was new for so many ticks, and AS_LONG_AS there were situations, with all of these planners."""

@@ -31,10 +31,9 @@ from numpy.typing import NDArray
 from wend import arguments
 from wend.errors import MapError, ParameterError
 from wend.groups.orders import MOVE, Order
-from wend.groups.routes import Sent
 from wend.kernel import NO_AGENT, NO_CELL
-from wend.kernel.arrays import ahead, allocate, grown, refill
-from wend.kernel.compiling import prepared
+from wend.kernel.arrays import ahead, allocate, grown, renew
+from wend.kernel.compiling import Keeping, prepared
 from wend.kernel.keeping import Keeper
 from wend.maps.grid import Grid, GridView
 from wend.maps.memory import require_memory
@@ -44,7 +43,7 @@ from wend.planners.base import Agents, Budget, Handover, Planner, Proposal, Stat
 from wend.problems.problem import Problem
 from wend.rules import Violation
 from wend.world.calls import Calls
-from wend.world.conduct import Conduct, carry_out, look, waits_of
+from wend.world.conduct import Cast, Conduct, carry_out, look, waits_of
 from wend.world.dispatch import Dispatch, destination
 from wend.world.events import NO_NEWS, Listeners, News
 from wend.world.handovers import Handovers, name_of_given
@@ -99,6 +98,7 @@ class World(Handovers):
         self._roster = Roster(self._calls.journal)
         self._agent_rows = allocate(Agents, agents=0)           # those of the state, and spare rows for agents to come
         self._conduct = allocate(Conduct, agents=0)
+        self._keeping = Keeping()
         self._waits_for = self._conduct.nobody                  # the agent in the way of each, as the planner last said
         self._announced: dict[int, int] = {}                    # where the program moves its own agents in this tick
         self._idle_ticks = 0                                    # ticks in a row in which no agent moved
@@ -125,6 +125,7 @@ class World(Handovers):
         """A world in which the agents of a problem stand on their starts and head for their goals."""
         arguments.instance(problem, "problem", Problem, "a Problem")
         world = cls(problem.grid, planner, **options)
+        world.planner.make_room(problem.agents)
         for start, goal in zip(problem.start_points(), problem.goal_points(), strict=True):
             world.add(start, goal)
         return world
@@ -140,16 +141,16 @@ class World(Handovers):
             is_controlled, is_pinned = arguments.flag(controlled, "controlled"), arguments.flag(pinned, "pinned")
             cell = self._vacant_cell(at, "at")
             asked = cell if goal is None else self.grid.cell_at(goal, "goal")
-            for owner, name in ((self, "_agent_rows"), (self, "_conduct"), (self.state, "agents")):
-                journal.keep_attribute(owner, name)
             handle, agent = self.agents, self._roster.enter(self.ticks)
             if agent == self._agent_rows.cell.size:
+                journal.keep_attribute(self, "_agent_rows")
+                journal.keep_attribute(self, "_conduct")
                 rows = ahead(agent, agent + 1)
                 self._agent_rows = grown(self._agent_rows, agents=rows)
                 self._conduct = grown(self._conduct, agents=rows)
+            journal.keep_attribute(self.state, "agents")
             for rows_of in (self._agent_rows, self._conduct):
-                journal.keep_row(rows_of, agent)
-            refill(self._conduct, agent)
+                renew(rows_of, agent, journal, is_spare=agent == self.state.agents.cell.size)
             journal.keep(self.state.occupant, cell)
             self.state.agents = agents = self._first_agents(self._roster.size)
             agents.cell[agent], agents.controlled[agent], agents.pinned[agent] = cell, is_controlled, is_pinned
@@ -339,11 +340,11 @@ class World(Handovers):
             after, found = self._referee.enforced(tick, agents, announced, proposal.next_cell, roster, raises=raises)
 
             # 5. The tick is decided: the agents move, and the clock with them; what happened is written down.
-            spent, has_spare, sent = allowance.spent, allowance.slice() > 0, self._dispatch.routes.sent
+            spent, has_spare, cast = allowance.spent, allowance.slice() > 0, self._cast()
             codes = np.empty(roster.size, np.uint8)
             record = tick, self._recorder.hash_with(roster.in_order(after)), codes, roster.handles, plan_ms, spent
             is_idle = before.tobytes() == after.tobytes()       # the fastest way to compare them
-            news = self._see(after, sent)
+            news = self._see(tick, after, cast)
             aftermath = {
                 "_waits_for": proposal.waits_for,
                 "expansions": self.expansions + spent,
@@ -354,7 +355,7 @@ class World(Handovers):
                 "_news": news,
                 "_arrived_at": tick if news.has_arrivals else self._arrived_at,
             }
-            journal.decide(self._make, before, after, sent, aftermath, record)
+            journal.decide(self._make, before, after, cast, aftermath, record)
             journal.settle()
         if self._listeners:
             self._listeners.tell(self.events())
@@ -455,10 +456,15 @@ class World(Handovers):
         self._liaison.tell(self.planner.cells_changed, np.array(cells, dtype=np.int32))
         self._dispatch.after_edit()
 
-    def _see(self, after: NDArray[np.int32], sent: Sent) -> News:
+    def _cast(self) -> Any:
+        """All agents, for kernels that are called in every tick."""
+        parts = self.state.agents, self._dispatch.routes.errands, self.state.occupant, self._conduct
+        return self._keeping.of(parts, lambda: Cast(*parts))
+
+    def _see(self, tick: int, after: NDArray[np.int32], cast: Any) -> News:
         """What will have happened to the agents after a tick that ends on these cells."""
-        tick, seen = self.ticks + 1, np.empty((after.size, 4), dtype=np.int32)
-        count = prepared(look)(tick, after, sent, self.state.agents, self._conduct, seen)
+        seen = np.empty((after.size, 4), dtype=np.int32)
+        count = prepared(look)(tick, after, cast, seen)
         if settled := self._dispatch.settled_at(after):
             settled = {place: self._roster.handles_of(members) for place, members in settled.items() if members}
         if count == 0 and not settled:
@@ -471,14 +477,13 @@ class World(Handovers):
         self,
         before: NDArray[np.int32],
         after: NDArray[np.int32],
-        sent: Sent,
+        cast: Any,
         aftermath: dict[str, Any],
         record: tuple[int, bytes, NDArray[np.uint8], NDArray[np.int32], float, int],
     ) -> None:
         """Make a tick that is decided, with these attributes and this record. To do so again changes nothing."""
         tick, codes = record[0], record[2]
-        width, agents, occupant = self.grid.width, self.state.agents, self.state.occupant
-        prepared(carry_out)(width, tick, before, after, sent, agents, occupant, self._conduct, codes)
+        prepared(carry_out)(self.grid.width, tick, before, after, cast, codes)
         self._dispatch.forget_settled(after)
         vars(self).update(aftermath)
         self._announced.clear()

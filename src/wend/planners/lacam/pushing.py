@@ -2,8 +2,8 @@
 """Push and Swap: a plan for all units where a search over configurations finds none.
 
 Luna, Bekris: Push and Swap: Fast Cooperative Path-Finding with Completeness Guarantees (IJCAI 2011), with what de
-Wilde, ter Mors and Witteveen say of it (Push and Rotate, JAIR 2014). It never searches over configurations. Units go home one
-after the other, each along a shortest path, and those that are home are home in the end.
+Wilde, ter Mors and Witteveen say of it (Push and Rotate, JAIR 2014). It never searches over configurations. Units go
+home one after the other, each along a shortest path, and those that are home are home in the end.
 
     paper                                       here
     Algorithm 1, the units in turn              push_home

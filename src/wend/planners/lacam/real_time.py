@@ -14,7 +14,7 @@ runs ahead of the units. Once it has found a plan, the time is spent on refining
     LaCAM for so many iterations                search_ahead; steps.py, tree.py
     a shorter way to a known configuration      _shorten
     one step from the root towards a node       next_node
-    re-rooting                                  RealTimeLacam._walk
+    re-rooting                                  RootedTree.walk; rooted.py
     (ours: what an order or a wall leaves)      restart, prune; live.py
     (ours: the plan is refined on the way)      ahead.py, refining.py
     (ours: the way out of a jam)                unjamming.py, pushing.py
@@ -50,42 +50,23 @@ Deviations and open points
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wend.kernel import FOUND
-from wend.kernel.arrays import allocate
-from wend.kernel.compiling import prepared
-from wend.planners.base import Agents, Budget, Intent, Proposal, State, all_stay, parameter
+from wend.planners.base import Budget, Intent, Proposal, State, all_stay, parameter
 from wend.planners.lacam.ahead import PlanAhead, RefinementEffort, find_plan
-from wend.planners.lacam.live import (
-    EXHAUSTED,
-    FULL,
-    LiveSearch,
-    Party,
-    enter,
-    explain,
-    gather,
-    make_tree,
-    next_node,
-    plant,
-    prune,
-    restart,
-    search_ahead,
-)
-from wend.planners.lacam.tree import NONE, ROOT, Tree
+from wend.planners.lacam.live import EXHAUSTED, FULL, gather, search_ahead
+from wend.planners.lacam.rooted import Means, RootedTree
+from wend.planners.lacam.tree import NONE
 from wend.planners.lacam.unjamming import Unjamming
 from wend.planners.pibt.pibt import Pibt
 from wend.planners.units import are_units
-from wend.search.pibt import forget_decisions
 from wend.search.reverse_resumable import carry_on
 
 _TICK_BITS = 20             # the tick in which a search begins, times 2 to this, is the number of its first step
-_MOST_CHECKED = 1 << 20     # cells of agents in nodes that are looked at after an edit; a larger tree is planted anew
 
 
 @dataclass
@@ -97,16 +78,12 @@ class RealTimeLacam(Pibt):
     lead: int = parameter(2, "ticks ahead for which the plan is not refined any more", minimum=0)
 
     def bind(self, state: State, seed: int) -> None:
-        self._tree = allocate(Tree, nodes=0, units=0, slots=1, opened=0, constraints=0, edges=0)
-        self._root = NONE                           # the node where the units stand
+        self._rooted = RootedTree(state)
         self._is_stale = True                       # the tree does not hold in the next tick
         self._is_edited = False                     # walls have changed since the search began
-        self._party = allocate(Party, {"units": 0, "order": np.empty(0, np.int32)}, agents=0, others=0)
         self._ahead: PlanAhead | None = None        # the plan, once it is known to the end
         self._unjamming = Unjamming()
         self._tried = 0                             # configurations
-        self._cell = np.empty(0, np.int32)          # scratch of the search: where agents stand,
-        self._occupant = state.occupant.copy()      # ... and who stands where
         super().bind(state, seed)
 
     def plan(self, proposal: Proposal, budget: Budget) -> None:
@@ -116,7 +93,7 @@ class RealTimeLacam(Pibt):
         if not self._stands_still(budget, is_new):
             self._look_ahead(budget, 1 if is_new else self.configurations)
             self._walk(proposal)
-        self._is_prepared = True
+        self._is_prepared = self._rooted.is_prepared = True
 
     def think(self, budget: Budget) -> None:
         super().think(budget)           # the distances come first
@@ -124,119 +101,78 @@ class RealTimeLacam(Pibt):
             self._follow(all_stay(self.state))
             self._explore(budget, self.configurations, is_free=False)
 
+    def _means(self) -> Means:
+        return Means(self._decisions, self._distances.known, self.swap, self.seed)
+
     def _stands_still(self, budget: Budget, is_new: bool) -> bool:
         """Whether the units are to stay where they are, until there is a plan out of a jam."""
+        unjamming, party = self._unjamming, self._rooted.party
         if is_new:
-            self._unjamming.begin(self.state.tick)
-        elif self._ahead is None:
-            self._unjamming.watch(self.state, self._party, self._distances.known.reverse.allowance)
-            if self._unjamming.is_at_work:
-                self._ahead = self._unjamming.work(self.state, self._party, self._distances, self._run, budget)
-        return self._unjamming.is_at_work
+            unjamming.begin(self.state.tick)
+        elif self._ahead is None and unjamming.sees_jam(self.state, party, self._distances):
+            self._ahead = unjamming.work(self.state, party, self._distances, self._run, budget)
+        return unjamming.is_at_work
 
     def _follow(self, proposal: Proposal) -> bool:
         """Begin the search anew, with what holds of the tree, if what it is about has changed; whether it has."""
-        agents, is_unit, order = self.state.agents, are_units(self.state.agents), self._order()
+        rooted, agents, is_unit, order = self._rooted, self.state.agents, are_units(self.state.agents), self._order()
         is_moving = not np.array_equal(proposal.next_cell, agents.cell)
-        stands = (
-            not is_moving and not self._is_stale and np.array_equal(is_unit, self._party.is_unit)
-            and np.array_equal(agents.cell, self._tree.cell[self._root, : agents.cell.size])
-        )  # fmt: skip
-        if stands and not self._is_edited and self._party.has_goals_of(agents):
+        stands = not is_moving and not self._is_stale and rooted.has_units_of(is_unit)
+        if stands and not self._is_edited and rooted.party.has_goals_of(agents):
             return False
-        self._party, self._ahead = gather(agents, is_unit, order, proposal.next_cell), None
+        rooted.party, self._ahead = gather(agents, is_unit, order, proposal.next_cell), None
         steps = self.state.tick << _TICK_BITS
-        if stands and not (self._is_edited and self._tree.counts[0].nodes * agents.cell.size > _MOST_CHECKED):
-            self._restart(steps)
+        if stands and not (self._is_edited and rooted.is_too_large()):
+            rooted.restart(self._means(), steps, is_edited=self._is_edited)
         else:
-            self._plant(steps)
+            rooted.plant(self._means(), steps)
         self._is_stale, self._is_edited = is_moving, False
         return True
 
-    def _restart(self, steps: int) -> None:
-        """Begin the search where the units stand, and keep what holds of the tree."""
-        is_explored = not self._is_edited and self._tree.counts[0].opened == 0
-        if self._is_edited:
-            self._root = int(self._call(prune, self._tree, self.state.grid.tables, self._root))
-        self._call(restart, self._search(), self._root, steps, is_explored)
-
-    def _plant(self, steps: int) -> None:
-        """Begin a tree where the units stand."""
-        agents, space = self.state.agents, max(1, self._decisions.target.size)
-        if self._tree.cell.shape[1] < space:
-            self._tree = make_tree(space)
-        self._cell, self._root = agents.cell.copy(), ROOT
-        self._occupant[:] = self.state.occupant
-        forget_decisions(self._decisions)
-        self._decisions.target[: agents.cell.size] = agents.cell
-        self._call(plant, self._search(), agents.cell, steps)
-
-    def _search(self) -> LiveSearch:
-        party, goal = self._party, self.state.agents.goal
-        agents = Agents(self._cell, goal, party.is_unit, np.zeros(party.is_unit.size, np.bool_))
-        return LiveSearch(
-            self.state.grid.tables, self._tree, self._decisions, agents, self._occupant, party.units, party.order,
-            party.outside, party.goes, self._distances.known, self.swap, self.seed,
-        )  # fmt: skip
-
-    def _call(self, kernel: Callable[..., Any], *given: Any) -> Any:
-        """Call a kernel that expands nothing."""
-        return (prepared(kernel) if self._is_prepared else kernel)(*given)
-
     def _look_ahead(self, budget: Budget, steps: int) -> None:
         """Search for a plan, or refine the one that there is, as far as the budget allows."""
+        state, rooted = self.state, self._rooted
         if self._ahead is None:
             self._explore(budget, steps, is_free=True)
-            if self.refinement > 0 and not self._is_stale and self._tree.counts[0].goal != NONE:
-                self._ahead = find_plan(self._tree, self._party.is_unit, self._party.goes, self.state.grid.size)
+            if self.refinement > 0 and not self._is_stale and rooted.tree.counts[0].goal != NONE:
+                self._ahead = find_plan(rooted.tree, rooted.party.is_unit, rooted.party.goes, state.grid.size)
         if self._ahead is not None:
-            effort, state = RefinementEffort(self.lead, self.refinement, self.seed), self.state
+            effort = RefinementEffort(self.lead, self.refinement, self.seed)
             self._ahead.refine(state.grid.tables, state.agents.goal, self._distances.known, effort, budget)
 
     def _explore(self, budget: Budget, steps: int, *, is_free: bool) -> None:
         """Go on with the search for so many steps, as far as the budget allows."""
-        counts, units = self._tree.counts[0], self._party.units
+        rooted, counts = self._rooted, self._rooted.tree.counts[0]
         begun = int(counts.steps)
         while counts.steps < begun + steps:
             is_free = is_free and counts.steps == begun
-            if not is_free and budget.slice() < units:
+            if not is_free and budget.slice() < rooted.party.units:
                 break
-            left, limit = begun + steps - counts.steps, budget.slice()
-            answer = self._run(budget, search_ahead, self._search(), left, is_free, limit, budget.is_limited)
+            search, left, limit = rooted.search(self._means()), begun + steps - counts.steps, budget.slice()
+            answer = self._run(budget, search_ahead, search, left, is_free, limit, budget.is_limited)
             if answer == FULL:
-                self._party = self._party._replace(order=self._tree.order[self._root, :units].copy())
-                self._plant(int(counts.steps))
+                rooted.plant_again(self._means(), int(counts.steps))
             elif answer in (FOUND, EXHAUSTED):
                 break
         self._tried += int(counts.steps) - begun
 
     def _walk(self, proposal: Proposal) -> None:
         """Make one step of the plan, or along the tree, and turn that round."""
-        tree, root, is_unit = self._tree, self._root, self._party.is_unit
+        rooted, is_unit = self._rooted, self._rooted.party.is_unit
         if self._ahead is None:
-            node = int(self._call(next_node, tree))
-            cells = tree.cell[node, : is_unit.size]
+            node, cells = rooted.step()
         else:
-            cells = tree.cell[root, : is_unit.size].copy()
-            cells[is_unit] = self._ahead.step()
-            node = int(self._call(enter, self._search(), root, cells))
-            if node == NONE:                        # the tree is full, and the plan goes on
-                self._plant(int(tree.counts[0].steps))
-                tree, root = self._tree, self._root
-                node = int(self._call(enter, self._search(), root, cells))
+            node, cells = rooted.step_to(self._means(), self._ahead.step())
             self._ahead = None if self._ahead.is_over else self._ahead
         proposal.next_cell[is_unit] = cells[is_unit]
-        self._call(explain, self._search(), root, cells, proposal.waits_for)
-        if node != root:
-            tree.parent[root], tree.parent[node] = node, NONE
-            self._root = node
+        rooted.walk(self._means(), node, cells, proposal.waits_for)
 
     def intent(self, agent: int) -> Intent:
         """What PIBT says of it, or its plan if there is one, and whether it is known that not all can get home."""
-        intent, counts = super().intent(agent), self._tree.counts[0]
+        intent, counts = super().intent(agent), self._rooted.tree.counts[0]
         if intent.path and self._unjamming.is_at_work:
             return Intent(intent.path, reason="a plan out of the jam is in the making")
-        if intent.path and self._ahead is not None and self._party.knows(self.state.agents, agent):
+        if intent.path and self._ahead is not None and self._rooted.party.knows(self.state.agents, agent):
             return self._ahead.intent_of(agent, intent.waits_for)
         if intent.path and counts.goal == NONE and counts.opened == 0:
             return intent._replace(reason="there is no plan that brings all agents home")

@@ -18,7 +18,6 @@ from collections.abc import Callable
 import numpy as np
 
 from wend.kernel import FOUND, OUT_OF_BUDGET, OUT_OF_SPACE, jit
-from wend.kernel.allowance import Allowance
 from wend.planners.base import Budget, State
 from wend.planners.lacam.ahead import MOST_CELLS, PlanAhead, make_live
 from wend.planners.lacam.live import Party
@@ -60,8 +59,8 @@ class Unjamming:
         """Begin with a new search."""
         self._most, self._since, self._pushing = -1, tick, None
 
-    def watch(self, state: State, party: Party, allowance: Allowance) -> None:
-        """See whether there is a jam, and begin to work on a plan if there is."""
+    def sees_jam(self, state: State, party: Party, distances: Distances) -> bool:
+        """Whether there is a jam; if so, a plan is begun."""
         cells, goals = state.agents.cell[party.is_unit], state.agents.goal[party.is_unit]
         home = int(np.count_nonzero(cells == goals))
         if home > self._most:
@@ -70,7 +69,9 @@ class Unjamming:
         if 2 * home < cells.size:
             patience *= _FEW_HOME
         if self._pushing is None and home < cells.size and state.tick - self._since >= patience:
+            allowance = distances.known.reverse.allowance
             self._pushing = make_pushing(state.grid.tables, cells, goals, party.goes, allowance)
+        return self.is_at_work
 
     def work(
         self, state: State, party: Party, distances: Distances, run: Callable[..., int], budget: Budget

@@ -7,16 +7,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wend.kernel import OUT_OF_BUDGET, OUT_OF_SPACE
 from wend.kernel.allowance import Allowance
 from wend.maps.grid import Grid
 from wend.planners.base import Agents, Budget, State
 from wend.planners.courses import RoughCourses
+from wend.planners.overlays import draw_distances
 from wend.planners.windowed.abstraction import AbstractAims
+from wend.planners.windowed.plans import Setting
+from wend.planners.windowed.ticks import DONE, think_ahead
 from wend.search.beliefs import Beliefs
 from wend.search.reverse_resumable import SharedSearches
 from wend.search.rough_paths import BLOCK
@@ -26,13 +31,12 @@ from wend.search.space_time import Manners
 class WindowDistances:
     """The Python side: it follows the events of the world, and lets arrays grow."""
 
-    def __init__(self, grid: Grid, agents: int, level: int) -> None:
-        """Distances on a grid, with space for so many agents; an abstraction of level 0 is none."""
+    def __init__(self, grid: Grid, level: int) -> None:
+        """Distances on a grid, for no agents yet; an abstraction of level 0 is none."""
+        self._cells = grid.size
         self.exact = SharedSearches(grid)
         self.rough = RoughCourses(grid, Beliefs(grid, BLOCK))
-        self.rough.reserve(agents)
         self.abstract = AbstractAims(level)
-        self.abstract.reserve(agents)
         self.is_abstract = level > 0
 
     @property
@@ -82,6 +86,21 @@ class WindowDistances:
             self.rough.look_ahead(state, budget)
         else:
             self.rough.do_without()
+
+    def think(self, state: State, setting: Callable[[], Setting], budget: Budget) -> None:
+        """Search for distances before they are asked for, within a budget."""
+        if self.is_abstract:
+            self.abstract.look_up(state, budget)
+            return
+        answer = OUT_OF_BUDGET
+        while answer != DONE and (limit := budget.slice()):
+            answer = budget.call(self.allowance, think_ahead, setting(), limit)
+            if answer == OUT_OF_SPACE:
+                self.grow()
+
+    def draw(self, agent: int) -> NDArray[Any]:
+        """How far it is from each cell to an agent's goal, as far as that is known exactly."""
+        return draw_distances(self.exact.reverse, self.exact.of[agent], self._cells)
 
     def grow(self) -> None:
         """Make the space that a kernel asked for."""

@@ -51,11 +51,11 @@ from wend.kernel import OUT_OF_BUDGET, OUT_OF_SPACE
 from wend.kernel.arrays import ahead, allocate, grown
 from wend.kernel.compiling import Keeping, prepared
 from wend.planners.base import Budget, Intent, Overlay, Planner, Proposal, State, parameter
-from wend.planners.overlays import DISTANCE, draw_distances
+from wend.planners.overlays import DISTANCE
 from wend.planners.waiting import in_the_way_of
 from wend.planners.windowed.distances import WindowDistances
 from wend.planners.windowed.plans import Agenda, Habits, Setting, begin_anew, describe, drop_plan, recall_cut_plans
-from wend.planners.windowed.ticks import DONE, TICKS, think_ahead
+from wend.planners.windowed.ticks import DONE, TICKS
 from wend.search import reservations, space_time
 from wend.search.space_time import Manners, Scene
 
@@ -83,13 +83,13 @@ class Windowed(Planner):
 
     def bind(self, state: State, seed: int) -> None:
         super().bind(state, seed)
-        cells, agents = state.grid.size, 64
+        cells = state.grid.size
         self._table = reservations.make_reservations(cells, self.window + 2)
-        self._distances = WindowDistances(state.grid, agents, self.abstraction)
+        self._distances = WindowDistances(state.grid, self.abstraction)
         self._work = space_time.make_space_time(space_time.states_within(self.window, cells))
         self._manners = Manners(True, True, self.no_follow, self.forbid_cross, self.soft_tail)
         self._habits = Habits(self.window, seed, self.patience, self.boxed_in == "push", self.order == "age")
-        self._agenda = allocate(Agenda, agents=agents, cells=cells, ticks=self.window + 1)
+        self._agenda = allocate(Agenda, agents=0, cells=cells, ticks=self.window + 1)
         self._keeping = Keeping()
         self._is_prepared = [False, False]                  # whether TICKS were called with the types of this planner
         self._waits_for = np.empty(0, np.int32)             # for whom the guard stopped each agent in the last tick
@@ -115,14 +115,7 @@ class Windowed(Planner):
 
     def think(self, budget: Budget) -> None:
         """Find the distances to goals; plans depend on where the others are, and are made in their tick."""
-        if self.abstraction:
-            self._distances.abstract.look_up(self.state, budget)
-            return
-        answer = OUT_OF_BUDGET
-        while answer != DONE and (limit := budget.slice()):
-            answer = budget.call(self._distances.allowance, think_ahead, self._setting(), limit)
-            if answer == OUT_OF_SPACE:
-                self._distances.grow()
+        self._distances.think(self.state, self._setting, budget)
 
     def _kept_setting(self) -> Any:
         state = self.state
@@ -152,8 +145,7 @@ class Windowed(Planner):
             return reservations.reserved_ticks(self._table, self.state.tick)
         if name == "next":
             return reservations.owners_at(self._table, self.state.tick + 1)
-        exact = self._distances.exact
-        return draw_distances(exact.reverse, exact.of[agent], self.state.grid.size)
+        return self._distances.draw(agent)
 
     def make_room(self, agents: int) -> None:
         have = self._agenda.plans.steps.size

@@ -108,7 +108,7 @@ def test_agrees_with_the_reference_tick_by_tick(rules: dict[str, int]) -> None:
             )  # fmt: skip
             assert tuple(map(world.position, range(count))) == goes, (seed, tick)
             assert world.planner.counters()["configurations"] == reference.tried
-            kept += reference.steps >> 20 == tick and planner._tree.counts[0].nodes > 2      # type: ignore[attr-defined]
+            kept += reference.steps >> 20 == tick and planner._rooted.tree.counts[0].nodes > 2      # type: ignore[attr-defined]
     assert kept > 6
 
 
@@ -142,7 +142,7 @@ def test_every_edge_of_the_tree_can_be_walked_and_all_lead_to_where_the_units_st
         judge, planner = Judge(world.grid), world.planner
         for _ in range(25):
             world.tick()
-            tree, count = planner._tree, len(CASES[name].ways)      # type: ignore[attr-defined]
+            tree, count = planner._rooted.tree, len(CASES[name].ways)      # type: ignore[attr-defined]
             for node in range(tree.counts[0].nodes):
                 before, at = tree.cell[node, :count].copy(), node
                 while (parent := int(tree.parent[at])) != NONE:
@@ -177,7 +177,7 @@ def test_between_ticks_it_searches_ahead_within_a_budget() -> None:
 
 
 def nodes(world: World) -> int:
-    return int(world.planner._tree.counts[0].nodes)      # type: ignore[attr-defined]
+    return int(world.planner._rooted.tree.counts[0].nodes)      # type: ignore[attr-defined]
 
 
 @pytest.mark.small
@@ -342,7 +342,7 @@ def test_a_tree_that_is_full_is_planted_anew(monkeypatch: pytest.MonkeyPatch) ->
     world = world_of("tunnel", seed=1, configurations=1)
     assert world.run(max_ticks=400) == "done"
     assert world.planner.counters()["configurations"] > 16
-    assert world.planner._tree.counts[0].nodes <= 16      # type: ignore[attr-defined]
+    assert world.planner._rooted.tree.counts[0].nodes <= 16      # type: ignore[attr-defined]
 
 
 @pytest.mark.small
