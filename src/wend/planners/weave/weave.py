@@ -34,7 +34,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from wend.kernel import NO_AGENT, OUT_OF_SPACE
+from wend.kernel import NO_AGENT, OUT_OF_BUDGET, OUT_OF_SPACE
 from wend.kernel.arrays import allocate, grown
 from wend.planners.base import Budget, Intent, Overlay, Proposal, State, parameter
 from wend.planners.courses import RoughCourses
@@ -73,6 +73,7 @@ class Weave(Pibt):
     def plan(self, proposal: Proposal, budget: Budget) -> None:
         self._waits_for = proposal.waits_for
         state, order = self.state, self._order()
+        self._keep_time(order, budget)
         carry_on(self._distances.known.reverse)
         follow_paths(state.grid.tables, self._guidance, state.agents, state.tick)
         if budget.is_limited:
@@ -81,11 +82,16 @@ class Weave(Pibt):
         else:
             self._rough.do_without()
             self._find_distances(order, budget)
-        while self._run(budget, guide_phase, self._scene(0), order, budget.slice(), state.tick) == OUT_OF_SPACE:
-            pass
+        self._find_guide_paths(order, budget)
         if budget.is_limited:
             self._find_distances(order, budget)
         self._decide(decide_all, order, proposal, budget)
+
+    def _find_guide_paths(self, order: NDArray[np.int32], budget: Budget) -> None:
+        before, answer = -1, OUT_OF_SPACE
+        while answer == OUT_OF_SPACE or (answer == OUT_OF_BUDGET and budget.is_timed and budget.spent > before):
+            before = budget.spent
+            answer = self._run(budget, guide_phase, self._scene(0), order, budget.slice(), self.state.tick)
 
     def _find_distances(self, order: NDArray[np.int32], budget: Budget) -> None:
         while self._run(budget, find_distances, self._scene(0), order, budget.slice()) != 0:
