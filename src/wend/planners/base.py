@@ -137,7 +137,7 @@ class Budget:
     """How much a planner may search in one tick: in node expansions, in milliseconds, in both, or without limit.
 
     A planner asks `slice()` how many expansions it may make before it asks again, and reports them with `spend`, or has
-    `call` report those of a kernel. Of the time, it may keep some back for what it has to do when all searches are over.
+    `call` report those of a kernel. It may keep some of the time back for what it has to do when searches are over.
     """
 
     def __init__(self, *, expansions: int | None = None, milliseconds: float | None = None) -> None:

@@ -41,10 +41,9 @@ from wend.planners.courses import RoughCourses
 from wend.planners.overlays import TRAFFIC, draw_traffic
 from wend.planners.pibt.pibt import Pibt
 from wend.planners.waiting import is_away
-from wend.planners.weave.guidance import Guidance, drop_path, follow_paths, guided_cells
+from wend.planners.weave.guidance import Guidance, drop_path, follow_paths, guided_cells, make_trial
 from wend.planners.weave.steps import WeaveScene, decide_all, find_distances, guide_phase
 from wend.search.reverse_resumable import carry_on
-from wend.search.space_time import make_space_time, states_within
 
 LETS_OTHERS_PASS = "lets others pass: to go on now it would meet them"
 
@@ -53,7 +52,7 @@ LETS_OTHERS_PASS = "lets others pass: to go on now it would meet them"
 class Weave(Pibt):
     """PIBT with guide paths."""
 
-    uncaptured: ClassVar[Sequence[str]] = ("_work",)    # scratch
+    uncaptured: ClassVar[Sequence[str]] = ("_trial",)   # scratch
 
     overlays: ClassVar[Mapping[str, Overlay]] = {
         **Pibt.overlays,
@@ -65,7 +64,7 @@ class Weave(Pibt):
     def _allocate(self, state: State) -> None:
         super()._allocate(state)
         cells = state.grid.size
-        self._work = make_space_time(states_within(self.window, cells))
+        self._trial = make_trial()
         slots = 1 << (self.window - 1).bit_length()
         self._guidance = allocate(Guidance, agents=0, steps=self.window, cells=cells, slots=slots)
         self._rough = RoughCourses(state.grid, self._distances.beliefs)
@@ -99,7 +98,7 @@ class Weave(Pibt):
                 break
 
     def _scene(self, lot: int) -> WeaveScene:  # type: ignore[override]
-        return WeaveScene(*super()._scene(lot), self._rough.courses, self._guidance, self._work)
+        return WeaveScene(*super()._scene(lot), self._rough.courses, self._guidance, self._trial)
 
     def counters(self) -> dict[str, int]:
         return {"guide_paths": int(self._guidance.counts[0].found)}
