@@ -36,7 +36,6 @@ from wend.kernel import FOUND, NO_AGENT, NO_CELL, OUT_OF_BUDGET, OUT_OF_SPACE, U
 from wend.kernel.allowance import spend
 from wend.kernel.arrays import allocate, int32, int64, record, uint8
 from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, GridTables
-from wend.search import heap
 from wend.search.preferences import is_fixed
 from wend.search.reverse_resumable import distance, known_distance
 
@@ -70,12 +69,13 @@ class Guidance(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """The workspace of one search at a time, and the heap of its open nodes: f, h, node (search/heap.py).
+    """The workspace of one search at a time, and the heap of its open nodes.
 
     It is small, since a search expands few nodes: all of it stays in the processor's nearest cache.
     """
 
-    entry: Annotated[np.ndarray, int64("nodes", 3)]
+    f: Annotated[np.ndarray, int64("nodes")]            # the heap: smallest f first,
+    rank: Annotated[np.ndarray, int64("nodes")]         # ... then smallest (h - that of the start) << 12 | node
     state: Annotated[np.ndarray, int64("nodes")]        # cell << 6 | steps made when it is reached
     g: Annotated[np.ndarray, int64("nodes")]            # what the path there costs, or _CLOSED
     h: Annotated[np.ndarray, int64("nodes")]            # what is left from there
@@ -238,6 +238,41 @@ def _descend(scene, agent, tick):
 
 
 @jit
+def _push(trial, f, rank):
+    """Put a node into the heap. Mutates: trial."""
+    fs, ranks, counts = trial.f, trial.rank, trial.counts[0]
+    k = counts.held
+    counts.held = k + 1
+    while k > 0:
+        up = (k - 1) >> 1
+        if fs[up] < f or (fs[up] == f and ranks[up] < rank):
+            break
+        fs[k], ranks[k] = fs[up], ranks[up]
+        k = up
+    fs[k], ranks[k] = f, rank
+
+
+@jit
+def _pop(trial):
+    """Take the first node out of the heap, which is not empty, and return it. Mutates: trial."""
+    fs, ranks, counts = trial.f, trial.rank, trial.counts[0]
+    node, size = ranks[0] & _NODES, counts.held - 1
+    counts.held = size
+    f, rank = fs[size], ranks[size]
+    k, child = 0, 1
+    while child < size:
+        beside = child + 1
+        if beside < size and (fs[beside] < fs[child] or (fs[beside] == fs[child] and ranks[beside] < ranks[child])):
+            child = beside
+        if f < fs[child] or (f == fs[child] and rank < ranks[child]):
+            break
+        fs[k], ranks[k] = fs[child], ranks[child]
+        k, child = child, 2 * child + 1
+    fs[k], ranks[k] = f, rank
+    return node
+
+
+@jit
 def _place_of(trial, state):
     """Where a state is among the slots, or may be put."""
     last = trial.slot.size - 1
@@ -258,7 +293,7 @@ def _open(trial, place, state, h, f, d, parent):
     trial.slot[place] = counts.serial << _NODE_BITS | node
     trial.state[node], trial.h[node] = state, h
     trial.g[node], trial.came[node], trial.parent[node] = f - h, d, parent
-    heap.push(trial, f, h, node)
+    _push(trial, f, (h - trial.h[0]) << _NODE_BITS | node)
 
 
 @jit
@@ -277,13 +312,12 @@ def _find_path(scene, agent, tick):
         return h
     counts = trial.counts[0]
     counts.serial += 1
-    counts.nodes = 0
-    heap.empty(trial)
+    counts.nodes = counts.held = 0
     _open(trial, _place_of(trial, start << _STEP_BITS), start << _STEP_BITS, h, h, _STAY, _NO_NODE)
     expanded, longest, most = 0, np.int64(0), np.int64(0)   # the longest path seen, and its steps
-    while heap.size_of(trial) > 0:
-        node = trial.entry[0, 2]
-        heap.drop_first(trial)
+    directions = 4 if tables.minor == CARDINAL_COST else 8
+    while counts.held > 0:
+        node = _pop(trial)
         g = trial.g[node]
         if g == _CLOSED:
             continue
@@ -298,7 +332,8 @@ def _find_path(scene, agent, tick):
         expanded += 1
         trial.g[node] = _CLOSED
         bits = tables.moves[cell]
-        for d in range(9):
+        for k in range(directions + 1):
+            d = k if k < directions else _STAY
             if d < 8 and not bits >> d & 1:
                 continue
             there = cell + tables.offset[d] if d < 8 else cell
@@ -307,7 +342,7 @@ def _find_path(scene, agent, tick):
             place = _place_of(trial, state)
             is_new, other = trial.slot[place] >> _NODE_BITS != counts.serial, trial.slot[place] & _NODES
             if is_new:
-                h = _far(scene, agent, there)
+                h = _far(scene, agent, there) if d < 8 else trial.h[node]
                 if h == OUT_OF_SPACE:
                     return OUT_OF_SPACE
                 if h < 0:
@@ -325,7 +360,7 @@ def _find_path(scene, agent, tick):
                 _open(trial, place, state, h, cost + h, d, node)
             elif cost < trial.g[other]:
                 trial.g[other], trial.came[other], trial.parent[other] = cost, d, node
-                heap.push(trial, cost + trial.h[other], trial.h[other], other)
+                _push(trial, cost + trial.h[other], (trial.h[other] - trial.h[0]) << _NODE_BITS | other)
     return UNREACHABLE
 
 
