@@ -3,7 +3,7 @@
 
 A large pool has address space for many times its items. When it is full, Python lets it go on there (`enlarged`), which
 moves nothing. That memory comes from the system in small pages: a tick with a deadline cannot wait for a huge one,
-which takes up to 9 ms on a virtual machine.
+which took about 9 ms on one virtual machine.
 
 Where there is no such space, or it is used up, Python puts an empty array of twice the size beside the old one, which
 copies nothing. From then on, items are carried over in chunks of 64: a chunk that is wanted at once (`bring`), and with
