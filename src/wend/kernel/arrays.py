@@ -50,7 +50,7 @@ _CACHE_LINE = 64            # bytes
 _IN_LINE_FROM = 1 << 12     # an array of this many bytes begins with such a line
 _FRESH_FROM = 1 << 18       # an array of this many bytes comes from the system, where zeros cost nothing
 _HUGE_PAGE = 1 << 21        # ... from two of these on in huge pages, as NumPy's own: fewer interrupts as it is filled
-_ROWS_AHEAD = 4096          # an array with rows ahead has so many in all,
+_ROWS_AHEAD = 4096          # an array with rows ahead has so many in all, if it does not say otherwise,
 _AHEAD_FROM = 1 << 16       # ... where it has this many bytes at least,
 _AHEAD_TO = 1 << 28         # ... and would not have more than these
 
@@ -68,6 +68,7 @@ class Declared:
     rows_per_mark: int = 1          # ALL_ROWS: there is one mark for the whole array
     used_by: str = ""               # the field of the same bundle that says which rows may hold more than zeros
     is_scratch: bool = False        # holds nothing between two calls: no snapshot holds it, and to restore fills it
+    rows_ahead: int = _ROWS_AHEAD   # rows for which a large one has address space
 
     def allocate(self, lengths: tuple[int, ...]) -> NDArray[Any]:
         """A new array."""
@@ -83,7 +84,7 @@ class Declared:
     def _with_rows_ahead(self, lengths: tuple[int, ...]) -> NDArray[Any] | None:
         """Zeros with address space for more rows behind them; None where that is not worth it, or cannot be had."""
         row = math.prod(lengths[1:]) * self.dtype.itemsize
-        rows = min(_ROWS_AHEAD, _AHEAD_TO // max(row, 1))
+        rows = min(self.rows_ahead, _AHEAD_TO // max(row, 1))
         if rows <= lengths[0]:
             return None
         space = _fresh(rows * row)
@@ -152,9 +153,11 @@ def int32(
     return Declared(np.dtype(np.int32), axes, fill, marked_by, rows_per_mark, used_by, is_scratch)
 
 
-def int64(*axes: str | int, fill: int = 0, marked_by: str = "", rows_per_mark: int = 1) -> Declared:
+def int64(
+    *axes: str | int, fill: int = 0, marked_by: str = "", rows_per_mark: int = 1, rows_ahead: int = _ROWS_AHEAD
+) -> Declared:
     """An array of int64."""
-    return Declared(np.dtype(np.int64), axes, fill, marked_by, rows_per_mark)
+    return Declared(np.dtype(np.int64), axes, fill, marked_by, rows_per_mark, rows_ahead=rows_ahead)
 
 
 def float64(*axes: str | int, fill: int = 0) -> Declared:

@@ -1,9 +1,14 @@
 # mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
 """A pool: int64 items by number, which grows in the middle of a search without ever being copied as a whole.
 
-When a pool is full, Python puts an empty array of twice the size beside the old one (`enlarged`), which copies nothing.
-From then on, items are carried over in chunks of 64: a chunk that is wanted at once (`bring`), and with each item that
-is taken out of the pool for the first time two more (`carry`), so that all are over before the larger array is full.
+A large pool has address space for many times its items. When it is full, Python lets it go on there (`enlarged`), which
+moves nothing. That memory comes from the system in small pages: a tick with a deadline cannot wait for a huge one,
+which took about 9 ms on one virtual machine.
+
+Where there is no such space, or it is used up, Python puts an empty array of twice the size beside the old one, which
+copies nothing. From then on, items are carried over in chunks of 64: a chunk that is wanted at once (`bring`), and with
+each item that is taken out of the pool for the first time two more (`carry`), so that all are over before the larger
+array is full.
 
 Kernels may use `pool.items[k]` right away where `k >= pool.counts[0].until`, and after `bring(pool, k)`. Otherwise it
 takes `get` and `put`. Whoever writes to `pool.items` right away marks the chunk: `pool.written[k // CHUNK] = True`.
@@ -20,11 +25,13 @@ from wend.kernel.compiling import jit
 
 CHUNK = 64          # items
 
+_ITEMS = int64("items", marked_by="written", rows_per_mark=CHUNK, rows_ahead=1 << 25)   # 256 MB
+
 
 class Pool(NamedTuple):
     """Items by number."""
 
-    items: Annotated[np.ndarray, int64("items", marked_by="written", rows_per_mark=CHUNK)]
+    items: Annotated[np.ndarray, _ITEMS]
     written: Annotated[np.ndarray, marks("chunks")]
     older: Annotated[np.ndarray, int64("older")]            # the array before it grew
     is_over: Annotated[np.ndarray, flags("older_chunks")]   # whether a chunk of it has been carried over
@@ -49,8 +56,12 @@ def carried(pool: Pool) -> Pool:
 def enlarged(pool: Pool) -> Pool:
     """The same pool with space for twice as many items."""
     carry(pool, pool.is_over.size)
-    pool.counts[0].until, pool.counts[0].chunk = pool.items.size, 0
     chunks = pool.items.size // CHUNK
+    longer = _ITEMS.lengthened(pool.items, 2 * pool.items.size)
+    if longer is not None:
+        kept = {"counts": pool.counts, "items": longer}
+        return allocate(Pool, kept, chunks=2 * chunks, older=0, older_chunks=0)
+    pool.counts[0].until, pool.counts[0].chunk = pool.items.size, 0
     kept = {"counts": pool.counts, "older": pool.items}
     return allocate(Pool, kept, items=2 * pool.items.size, chunks=2 * chunks, older_chunks=chunks)
 

@@ -137,7 +137,7 @@ class Budget:
     """How much a planner may search in one tick: in node expansions, in milliseconds, in both, or without limit.
 
     A planner asks `slice()` how many expansions it may make before it asks again, and reports them with `spend`, or has
-    `call` report those of a kernel.
+    `call` report those of a kernel. It may keep some of the time back for what it has to do when searches are over.
     """
 
     def __init__(self, *, expansions: int | None = None, milliseconds: float | None = None) -> None:
@@ -145,6 +145,7 @@ class Budget:
         self.size: int | None = None    # expansions in all, about; None: without limit
         self._expansions = _UNLIMITED
         self._deadline = None
+        self._seconds = self._kept = 0.0    # in all, and kept back
         if expansions is not None:
             self._expansions = min(arguments.whole(expansions, "budget"), _UNLIMITED)
             if self._expansions < 1:
@@ -155,7 +156,7 @@ class Budget:
             seconds = arguments.number(milliseconds, "budget_ms") / 1000
             if seconds <= 0:
                 raise ParameterError(f"a budget of {milliseconds} ms per tick allows no search; give more than 0")
-            self._deadline = time.perf_counter() + seconds
+            self._deadline, self._seconds = time.perf_counter() + seconds, seconds
             in_time = int(min(seconds * 1000 * _EXPANSIONS_PER_MS, _UNLIMITED)) + 1
             self.size = in_time if self.size is None else min(self.size, in_time)
 
@@ -164,12 +165,21 @@ class Budget:
         """Whether there is any limit."""
         return self.size is not None
 
+    @property
+    def is_timed(self) -> bool:
+        """Whether it is limited in milliseconds, so that there may be another slice after the one at hand."""
+        return self._deadline is not None
+
+    def keep_back(self, seconds: float) -> None:
+        """Keep so much of the time back from all slices, half of it at most; 0 gives it free again."""
+        self._kept = min(seconds, self._seconds / 2)
+
     def slice(self) -> int:
         """Expansions that may be made now; 0 when the tick's budget is used up."""
         left = self._expansions - self.spent
         if self._deadline is None or left <= 0:
             return max(left, 0)
-        return min(left, _SLICE_EXPANSIONS) if time.perf_counter() < self._deadline else 0
+        return min(left, _SLICE_EXPANSIONS) if time.perf_counter() < self._deadline - self._kept else 0
 
     def spend(self, expansions: int) -> None:
         """Report how many nodes were expanded."""

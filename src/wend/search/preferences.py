@@ -49,6 +49,45 @@ def list_cells(scene, decisions, depth, far, known):
     """
     if decisions.asked[depth] > 0:
         return 0
+    answer = _offer_all(scene, decisions, depth, NO_CELL, far, known)
+    if answer < 0 or not scene.swaps:
+        return answer
+    partner = _partner_of(scene, decisions, depth, known)
+    if partner == OUT_OF_SPACE:
+        return OUT_OF_SPACE
+    if partner != NO_AGENT:
+        turn_round(decisions, depth)
+        decisions.partner[depth] = partner
+    return 0
+
+
+@jit
+def list_wish_first(scene, decisions, depth, wish, far, known):
+    """The same for an agent of which the best cell is known: the others are looked at only if they matter.
+
+    That is if it does not get its wish, or has to go back. Where `far` finds all that it is asked for, so that it does
+    not matter what was asked before, the order is that of `list_cells`. Mutates: decisions, and what the kernels do.
+    """
+    if decisions.asked[depth] > 0:
+        if decisions.partner[depth] != NO_AGENT:
+            return 0
+        return _offer_all(scene, decisions, depth, wish, far, known) if decisions.asked[depth] == 1 else 0
+    offer(decisions, depth, wish, 0)
+    partner = _partner_of(scene, decisions, depth, known) if scene.swaps else NO_AGENT
+    if partner == OUT_OF_SPACE:
+        return OUT_OF_SPACE
+    if partner == NO_AGENT:
+        return 0
+    decisions.options[depth] = 0
+    answer = _offer_all(scene, decisions, depth, NO_CELL, far, known)
+    turn_round(decisions, depth)
+    decisions.partner[depth] = partner
+    return answer
+
+
+@jit
+def _offer_all(scene, decisions, depth, but, far, known):
+    """Offer an agent in the chain all cells but one, or all: 0, or a negative answer. Mutates: as `list_cells`."""
     tables, agent = scene.tables, decisions.chain[depth]
     here = scene.agents.cell[agent]
     draw = scramble(scene.lot ^ scramble(agent))
@@ -56,6 +95,8 @@ def list_cells(scene, decisions, depth, far, known):
         if d < 8 and not tables.moves[here] >> d & 1:
             continue
         there = here + tables.offset[d] if d < 8 else here
+        if there == but:
+            continue
         cost = far(scene, agent, there)
         if cost < 0:
             return cost
@@ -64,15 +105,7 @@ def list_cells(scene, decisions, depth, far, known):
             return crowding
         key = np.int64(cost + scene.step[d]) << 12 | crowding << 8 | (scramble(draw + d) & 255)
         offer(decisions, depth, there, key)
-    if not scene.swaps:
-        return 0
-    partner = _partner_of(scene, decisions, depth, known)
-    if partner == OUT_OF_SPACE:
-        return OUT_OF_SPACE
-    if partner != NO_AGENT:
-        turn_round(decisions, depth)
-        decisions.partner[depth] = partner
-    return 0
+    return np.int64(0)
 
 
 @jit

@@ -13,9 +13,9 @@ The open list is a stack of cells for each value of f that there is. These are f
 and a step adds at most twice its cost to f: two values at a time where agents move in four directions, up to some
 hundreds with diagonals. So neither opening a cell nor closing one needs a heap.
 
-A search keeps what it knows of a cell in pages of 64 cells from one pool, since it reaches few of them; its stacks are
-chains of entries from another pool. When a pool or the list of values is full, `distance` answers OUT_OF_SPACE, Python
-lets it grow (`with_space`), and the question is asked again. Memory that is never touched costs nothing.
+A search keeps what it knows of a cell in pages of 8 x 8 cells from one pool, since it reaches few of them; its stacks
+are chains of entries from another pool. When a pool or the list of values is full, `distance` answers OUT_OF_SPACE,
+Python lets it grow (`with_space`), and the question is asked again. Memory that is never touched costs nothing.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from wend.kernel import OUT_OF_BUDGET, OUT_OF_SPACE, UNREACHABLE, jit
 from wend.kernel.allowance import Allowance
 from wend.kernel.arrays import ahead, allocate, grown, int32, int64, marks, record
-from wend.kernel.pages import NO_PAGE, PAGE, Pages, give_back, has_space, make_pages, new_page, with_more
+from wend.kernel.pages import NO_PAGE, Pages, give_back, has_space, make_pages, new_page, with_more
 from wend.kernel.pools import CHUNK, Pool, bring, carry, enlarged, get, make_pool, put
 from wend.maps.grid import Grid
 from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, DX, DY, empty_map_cost
@@ -38,11 +38,15 @@ _CARRIED_PER_TICK = 1024    # chunks of a pool that has grown: half a megabyte, 
 _UNREACHED = 0
 _FAR = 2**62        # taken off what is known of a cell, so that _UNREACHED is more than anything
 _NO_ENTRY = 0       # entry 0 is in no chain
+_ROW_SHIFT = 44     # exact as long as cells times columns are fewer than 2**44
 
 
 class Reverse(NamedTuple):
     """The backward searches of a planner, one per goal."""
 
+    width: int          # of the map,
+    size: int           # ... its cells,
+    row_of: int         # ... and the row of a cell is cell * row_of >> _ROW_SHIFT: to divide takes longer
     page_of: Annotated[np.ndarray, int32("searches", "map_pages", marked_by="has_paged")]   # where a page begins in
     has_paged: Annotated[np.ndarray, marks("searches")]             # ... `known`, or NO_PAGE
     known: Pages    # by cell: (g << 1 | closed) - _FAR, or _UNREACHED
@@ -68,13 +72,21 @@ class Reverse(NamedTuple):
 
 
 def make_reverse(
-    cells: int, *, searches: int = 0, pages: int = 1 << 16, entries: int = 1 << 20, levels: int = 256
+    grid: Grid, *, searches: int = 0, pages: int = 1 << 16, entries: int = 1 << 20, levels: int = 256
 ) -> Reverse:
-    """Empty searches on a map of so many cells; so many pages, entries and values of f, until these grow."""
-    pools = {"known": make_pages(pages), "entry": make_pool(entries)}
-    reverse = allocate(Reverse, pools, searches=searches, map_pages=-(-cells // PAGE), levels=levels)
+    """Empty searches on a map; so many pages, entries and values of f, until these grow."""
+    given = {
+        "width": grid.width, "size": grid.size, "row_of": (1 << _ROW_SHIFT) // grid.width + 1,
+        "known": make_pages(pages), "entry": make_pool(entries),
+    }  # fmt: skip
+    reverse = allocate(Reverse, given, searches=searches, map_pages=pages_of(grid), levels=levels)
     reverse.counts[0].entries = 1
     return reverse
+
+
+def pages_of(grid: Grid) -> int:
+    """How many pages a map has."""
+    return (grid.width + 7 >> 3) * (grid.height + 7 >> 3)
 
 
 def with_space(reverse: Reverse) -> Reverse:
@@ -106,9 +118,23 @@ def carry_on(reverse):
 
 
 @jit
+def _place_at(reverse, x, y):
+    """Where (x, y) is on the pages of the map: page << 6 | cell."""
+    return ((y >> 3) * ((reverse.width + 7) >> 3) + (x >> 3)) << 6 | (y & 7) << 3 | (x & 7)
+
+
+@jit
+def _place_of(reverse, cell):
+    """The same of a cell."""
+    y = (np.int64(cell) * reverse.row_of) >> _ROW_SHIFT
+    return _place_at(reverse, cell - y * reverse.width, y)
+
+
+@jit
 def _known(reverse, search, cell):
     """What is known of a cell."""
-    return get(reverse.known.pool, reverse.page_of[search, cell >> 6] + (cell & 63))
+    place = _place_of(reverse, cell)
+    return get(reverse.known.pool, reverse.page_of[search, place >> 6] + (place & 63))
 
 
 @jit
@@ -230,7 +256,7 @@ def _bring_around(tables, reverse, page_of, at):
     bits, until = tables.moves[first], reverse.known.pool.counts[0].until
     for d in range(9):
         if d == 8 or bits >> d & 1:
-            page = np.int64(page_of[(first if d == 8 else first + tables.offset[d]) >> 6])
+            page = np.int64(page_of[_place_of(reverse, first if d == 8 else first + tables.offset[d]) >> 6])
             if page < until:
                 bring(reverse.known.pool, page)
 
@@ -244,7 +270,7 @@ def _resume(tables, reverse, search, cell):
     counts, allowance = reverse.counts[0], reverse.allowance.counts[0]
     level_f, level_top = reverse.level_f[search], reverse.level_top[search]
     levels = np.int64(reverse.levels[search])
-    moves, offset, width = tables.moves, tables.offset, tables.width
+    moves, offset, width, row_of = tables.moves, tables.offset, tables.width, reverse.row_of
     directions = 4 if tables.minor == CARDINAL_COST else 8
     goal, origin = np.int64(reverse.goal[search]), np.int64(reverse.origin[search])
     origin_x, origin_y = origin % width, origin // width
@@ -253,8 +279,9 @@ def _resume(tables, reverse, search, cell):
         if not _has_space(reverse, levels):
             return OUT_OF_SPACE
         reverse.has_paged[search] = reverse.has_searched[search] = True
-        page_of[goal >> 6] = new_page(reverse.known)
-        put(reverse.known.pool, page_of[goal >> 6] + (goal & 63), -_FAR)
+        place = _place_of(reverse, goal)
+        page_of[place >> 6] = new_page(reverse.known)
+        put(reverse.known.pool, page_of[place >> 6] + (place & 63), -_FAR)
         if is_growing:
             _bring_entries(reverse)
         levels = _push(reverse, level_f, level_top, levels, np.int64(0), goal)
@@ -265,7 +292,10 @@ def _resume(tables, reverse, search, cell):
             _bring_around(tables, reverse, page_of, at)
         top = entry[at]
         first = top >> 32
-        slot = page_of[first >> 6] + (first & 63)
+        y = (first * row_of) >> _ROW_SHIFT
+        x = first - y * width
+        place = _place_at(reverse, x, y)
+        slot = page_of[place >> 6] + (place & 63)
         here = known[slot]
         is_outdated = here & 1                      # an entry from before the cell was improved
         if not is_outdated:
@@ -289,25 +319,24 @@ def _resume(tables, reverse, search, cell):
         known[slot] = here | 1
         known_written[slot // CHUNK] = True
         bits = moves[first]
-        y = first // width
-        x = first - y * width
         for d in range(directions):
             if not bits >> d & 1:
                 continue
-            beside = first + offset[d]
             cost = g + (CARDINAL_COST if d < 4 else DIAGONAL_COST)
             opened = (cost << 1) - _FAR
-            page = np.int64(page_of[beside >> 6])
-            if opened + 1 >= known[page + (beside & 63)]:       # closed, or no better than before
+            beside_x, beside_y = x + DX[d], y + DY[d]
+            place = _place_at(reverse, beside_x, beside_y)
+            page = np.int64(page_of[place >> 6])
+            if opened + 1 >= known[page + (place & 63)]:        # closed, or no better than before
                 continue
             if page == NO_PAGE:
                 page = new_page(reverse.known)
-                page_of[beside >> 6] = page
+                page_of[place >> 6] = page
                 reverse.has_paged[search] = True
-            known[page + (beside & 63)] = opened
+            known[page + (place & 63)] = opened
             known_written[page // CHUNK] = True
-            h = empty_map_cost(tables, abs(x + DX[d] - origin_x), abs(y + DY[d] - origin_y))
-            levels = _push(reverse, level_f, level_top, levels, cost + h, beside)
+            h = empty_map_cost(tables, abs(beside_x - origin_x), abs(beside_y - origin_y))
+            levels = _push(reverse, level_f, level_top, levels, cost + h, first + offset[d])
         if first == cell:
             answer = g
             break
@@ -319,12 +348,11 @@ def _resume(tables, reverse, search, cell):
 @jit
 def _is_touched(reverse, search, width, cells):
     """Whether a search has come to one of these cells or to a neighbour of one."""
-    size = reverse.page_of.shape[1] * PAGE
     for cell in cells:
         for row in range(-1, 2):
             for column in range(-1, 2):
                 near = cell + row * width + column
-                if 0 <= near < size and reaches(reverse, search, near):
+                if 0 <= near < reverse.size and reaches(reverse, search, near):
                     return True
     return False
 
@@ -342,7 +370,7 @@ class SharedSearches:
 
     def __init__(self, grid: Grid) -> None:
         levels = 16 if grid.connectivity == 4 else 256      # twice as many as there mostly are, at the least
-        self.reverse = make_reverse(grid.size, levels=levels)
+        self.reverse = make_reverse(grid, levels=levels)
         self.of = np.zeros(0, np.int32)             # int32[agents] the search of each agent
         self._grid = grid
         self._by_goal: dict[int, int] = {}

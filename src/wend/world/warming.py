@@ -17,12 +17,14 @@ import numpy as np
 from wend import arguments
 from wend.kernel import NO_AGENT, keeping
 from wend.kernel.packing import LINE, pack, packed_size, unpack
+from wend.kernel.pages import has_space, make_pages
 from wend.kernel.pools import enlarged, make_pool
 from wend.maps.grid import Grid
 from wend.maps.terrain import Point
 from wend.planners import registry
 from wend.planners.base import Planner
 from wend.search.astar import shortest_path
+from wend.search.real_time import can_learn, make_learned
 from wend.world.world import World
 
 _YARD = """
@@ -90,6 +92,8 @@ def _play(planner: Planner) -> None:
     grid = Grid.from_text(_YARD)
     shortest_path(grid, (0, 0), (23, 11))
     enlarged(make_pool(1))                                          # what a large map leads to,
+    has_space(make_pages(1), 1)
+    can_learn(make_learned(grid), 1)
     line, packed = np.zeros(LINE, np.uint64), np.zeros(packed_size(LINE), np.uint64)
     pack(line, line[0], packed, 0)                                  # ... also in snapshots
     unpack(packed, 0, line[0], line)

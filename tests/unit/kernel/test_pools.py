@@ -48,3 +48,17 @@ def test_a_pool_that_grows_again_early_carries_the_rest_over() -> None:
     pool = enlarged(enlarged(pool))
     assert pool.items.size == 4 * CHUNK
     assert [get(pool, k) for k in range(4)] == [1, 2, 3, 4]
+
+
+@pytest.mark.small
+def test_a_large_pool_goes_on_where_it_is() -> None:
+    pool = make_pool(1 << 14)
+    put(pool, 5, 7)
+    larger = enlarged(pool)
+    if not np.shares_memory(larger.items, pool.items):
+        pytest.skip("no address space can be had here without memory")
+    assert larger.items.size == 2 * pool.items.size == CHUNK * larger.written.size
+    assert int(larger.counts[0].until) == 0
+    assert larger.written.all()                         # a snapshot looks at all of it
+    put(larger, 1 << 14, 9)
+    assert [get(larger, k) for k in (5, 1 << 14, (1 << 15) - 1)] == [7, 9, 0]

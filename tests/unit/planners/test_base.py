@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 import pytest
@@ -94,6 +95,22 @@ def test_budgets_are_spent() -> None:
     assert Budget().slice() > 10**15
     assert 0 < Budget(milliseconds=1e6).slice() < 10**5
     assert Budget(milliseconds=1e-9).slice() == 0
+
+
+@pytest.mark.small
+def test_time_that_is_kept_back_is_in_no_slice() -> None:
+    budget = Budget(milliseconds=1e6)
+    assert budget.is_timed
+    assert not Budget(expansions=5).is_timed
+    budget.keep_back(1e9)                           # half of it, at the most
+    assert budget.slice() > 0
+    late = Budget(milliseconds=20)
+    late.keep_back(0.0199)
+    time.sleep(0.011)
+    assert late.slice() == 0
+    counted = Budget(expansions=5)
+    counted.keep_back(1.0)
+    assert counted.slice() == 5
 
 
 @pytest.mark.small

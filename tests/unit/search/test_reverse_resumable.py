@@ -38,10 +38,14 @@ def ask(grid: Grid, shared: SharedSearches, agent: int, cell: int) -> int:
 def closed(shared: SharedSearches, agent: int) -> dict[int, int]:
     """The cells that a search has closed, with their distances."""
     reverse = shared.reverse
+    across = -(-reverse.width // 8)
     found: dict[int, int] = {}
     for k, page in enumerate(reverse.page_of[shared.of[agent]].tolist()):
-        values = enumerate(int(get(reverse.known.pool, page + j)) for j in range(PAGE))
-        found |= {k * PAGE + j: (known + 2**62) >> 1 for j, known in values if known & 1}
+        for j in range(PAGE):
+            known = int(get(reverse.known.pool, page + j))
+            if known & 1:
+                cell = (k // across * 8 + j // 8) * reverse.width + k % across * 8 + j % 8
+                found[cell] = (known + 2**62) >> 1
     return found
 
 
@@ -131,7 +135,7 @@ def test_pools_and_open_lists_grow_when_they_are_full(connectivity: int) -> None
     draw = np.random.default_rng(2)
     goals = draw.choice(cells, 6, replace=False).tolist()
     shared = SharedSearches(grid)
-    shared.reverse = make_reverse(grid.size, pages=16, entries=64, levels=16)
+    shared.reverse = make_reverse(grid, pages=16, entries=64, levels=16)
     for agent, goal in enumerate(goals):
         shared.aim(agent, goal, int(cells[0]))
     answers = []

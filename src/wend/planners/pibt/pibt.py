@@ -28,7 +28,8 @@ Deviations
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, ClassVar, NamedTuple
@@ -60,6 +61,7 @@ from wend.search.preferences import is_fixed, list_cells, settle
 from wend.search.reverse_resumable import carry_on
 
 _CELLS_AHEAD = 64       # of an intent, at most
+_SECONDS = 2e-6         # that an agent takes to decide, before there was a tick to measure it
 
 
 class Priorities(NamedTuple):
@@ -151,6 +153,8 @@ def _met_ahead(scene, decisions, agent, far):
 class Pibt(Planner):
     """PIBT, with swaps."""
 
+    uncaptured: ClassVar[Sequence[str]] = ("_deciding_s",)      # it tells of a clock
+
     overlays: ClassVar[Mapping[str, Overlay]] = {"distance": DISTANCE}
 
     swap: bool = parameter(True, "whether two agents that meet in a corridor go back to where they can pass")
@@ -159,6 +163,7 @@ class Pibt(Planner):
         super().bind(state, seed)
         self._waits_for = np.zeros(0, np.int32)     # as the last call of `plan` left it
         self._is_prepared = False                   # the kernels were called with the types of this planner
+        self._deciding_s = 0.0                      # seconds that it took to decide in the last ticks
         self._allocate(state)
         for agent in range(state.agents.cell.size):
             self.agent_added(agent)
@@ -172,16 +177,25 @@ class Pibt(Planner):
     def plan(self, proposal: Proposal, budget: Budget) -> None:
         self._waits_for = proposal.waits_for
         order = self._order()
+        self._keep_time(order, budget)
         carry_on(self._distances.known.reverse)
         self._find_distances(order, budget)
         self._decide(decide_all, order, proposal, budget)
 
+    def _keep_time(self, order: NDArray[np.int32], budget: Budget) -> None:
+        """Of a budget in milliseconds, keep what deciding will take: it comes last, and cannot be left out."""
+        if budget.is_timed:
+            budget.keep_back(1.25 * (self._deciding_s or order.size * _SECONDS))
+
     def _decide(self, kernel: Callable[..., Any], order: NDArray[np.int32], proposal: Proposal, budget: Budget) -> None:
         """Let a kernel decide where all agents go."""
+        began = time.perf_counter()
         scene = partial(self._scene, int(scramble(self.seed ^ int(scramble(self.state.tick)))))
         while self._run(budget, kernel, scene(), self._decisions, order, budget.slice(), *proposal) != 0:
             pass
         self._is_prepared = True
+        self._deciding_s = max(time.perf_counter() - began, self._deciding_s / 2)
+        budget.keep_back(0)
 
     def think(self, budget: Budget) -> None:
         self._find_distances(self._order(), budget)

@@ -34,12 +34,10 @@ import numpy as np
 
 from wend.kernel import FOUND, NO_AGENT, NO_CELL, OUT_OF_BUDGET, OUT_OF_SPACE, UNREACHABLE, jit
 from wend.kernel.allowance import spend
-from wend.kernel.arrays import int32, record, uint8
+from wend.kernel.arrays import allocate, int32, int64, record, uint8
 from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, GridTables
-from wend.search.open_list import clear, drop_first, first, is_empty
 from wend.search.preferences import is_fixed
 from wend.search.reverse_resumable import distance, known_distance
-from wend.search.space_time import CLOSED, begin_search, is_full, reach
 
 _TURN = 4                           # ticks after which a guide path is searched anew
 _MOST = 64                          # expansions of a search
@@ -53,6 +51,12 @@ _BITS = 3       # that count the agents which come from one direction
 _CROWD = 7      # agents that may come to a cell in one tick by their guide paths; so no count is ever too small
 
 
+_STEP_BITS, _STEPS = 6, 63              # of a state: the steps made when it is reached; a window has 60 at the most
+_NODE_BITS, _NODES = 12, 4095           # of a slot: the node
+_CLOSED = -1                            # in place of a node's cost: it was expanded
+_NO_NODE = -1
+
+
 class Guidance(NamedTuple):
     """The guide paths of all agents."""
 
@@ -62,6 +66,37 @@ class Guidance(NamedTuple):
     at: Annotated[np.ndarray, int32("agents", fill=NO_CELL)]        # where the agent is on its path
     traffic: Annotated[np.ndarray, int32("cells", "slots")]         # who comes, by tick: a count for each direction
     counts: Annotated[np.ndarray, record("found")]                  # guide paths so far
+
+
+class Trial(NamedTuple):
+    """The workspace of one search at a time, and the heap of its open nodes.
+
+    It is small, since a search expands few nodes: all of it stays in the processor's nearest cache.
+    """
+
+    f: Annotated[np.ndarray, int64("nodes")]            # the heap: smallest f first,
+    rank: Annotated[np.ndarray, int64("nodes")]         # ... then smallest (h - that of the start) << 12 | node
+    state: Annotated[np.ndarray, int64("nodes")]        # cell << 6 | steps made when it is reached
+    g: Annotated[np.ndarray, int64("nodes")]            # what the path there costs, or _CLOSED
+    h: Annotated[np.ndarray, int64("nodes")]            # what is left from there
+    parent: Annotated[np.ndarray, int32("nodes")]       # the node before it
+    came: Annotated[np.ndarray, uint8("nodes")]         # the direction that leads there, or _STAY
+    slot: Annotated[np.ndarray, int64("slots")]         # search << 12 | node, by hashed state; slots are a power of two
+    counts: Annotated[
+        np.ndarray,
+        record(
+            "held",     # entries in the heap
+            "nodes",
+            "serial",   # number of the search
+            "last",     # the node at which the path found ends,
+            "steps",    # ... and how many steps it has
+        ),
+    ]
+
+
+def make_trial() -> Trial:
+    """A workspace for searches of up to _MOST expansions."""
+    return allocate(Trial, nodes=9 * _MOST + 1, slots=2048)
 
 
 # --- traffic --------------------------------------------------------------------------------------------------------
@@ -175,103 +210,171 @@ def _obstacle(scene, agent, cell):
 def _descend(scene, agent, tick):
     """Walk straight down the distances: FOUND, OUT_OF_BUDGET, or UNREACHABLE if an agent is in the way.
 
-    Mutates: scene.work, scene.distances.
+    Mutates: scene.trial, scene.distances.
     """
-    tables, work, goal = scene.tables, scene.work, scene.agents.goal[agent]
-    cell, steps = np.int64(scene.agents.cell[agent]), 0
+    tables, trial, goal, window = scene.tables, scene.trial, scene.agents.goal[agent], scene.guidance.step.shape[1]
+    cell, steps = np.int64(scene.agents.cell[agent]), np.int64(0)
     h = _far(scene, agent, cell)
-    work.cell[0], work.step[0], work.parent[0] = cell, 0, -1
-    while steps < scene.guidance.step.shape[1] and cell != goal:
-        is_found = False
+    while steps < window and cell != goal:
+        bits, is_found = tables.moves[cell], False
+        there, far = cell, h
         for k in range(8):
             d = k ^ 4                                       # diagonals go first
-            if not tables.moves[cell] >> d & 1:
+            if not bits >> d & 1:
                 continue
             there, far = cell + tables.offset[d], h - (CARDINAL_COST if d < 4 else DIAGONAL_COST)
             if _far(scene, agent, there) != far or _obstacle(scene, agent, there) != _NOBODY:
                 continue
             if _meetings(scene, cell, there, d, tick + steps + 1) == 0:
                 is_found = True
+                trial.came[steps + 1], trial.parent[steps + 1] = d, steps
                 break
         if not is_found:
             return UNREACHABLE
         cell, h = there, far
         steps += 1
-        work.cell[steps], work.step[steps], work.parent[steps] = cell, steps, steps - 1
-    work.counts[0].last = steps
+    trial.counts[0].last, trial.counts[0].steps = steps, steps
     return FOUND if spend(scene.distances.reverse.allowance, steps) else OUT_OF_BUDGET
+
+
+@jit
+def _push(trial, f, rank):
+    """Put a node into the heap. Mutates: trial."""
+    fs, ranks, counts = trial.f, trial.rank, trial.counts[0]
+    k = counts.held
+    counts.held = k + 1
+    while k > 0:
+        up = (k - 1) >> 1
+        if fs[up] < f or (fs[up] == f and ranks[up] < rank):
+            break
+        fs[k], ranks[k] = fs[up], ranks[up]
+        k = up
+    fs[k], ranks[k] = f, rank
+
+
+@jit
+def _pop(trial):
+    """Take the first node out of the heap, which is not empty, and return it. Mutates: trial."""
+    fs, ranks, counts = trial.f, trial.rank, trial.counts[0]
+    node, size = ranks[0] & _NODES, counts.held - 1
+    counts.held = size
+    f, rank = fs[size], ranks[size]
+    k, child = 0, 1
+    while child < size:
+        beside = child + 1
+        if beside < size and (fs[beside] < fs[child] or (fs[beside] == fs[child] and ranks[beside] < ranks[child])):
+            child = beside
+        if f < fs[child] or (f == fs[child] and rank < ranks[child]):
+            break
+        fs[k], ranks[k] = fs[child], ranks[child]
+        k, child = child, 2 * child + 1
+    fs[k], ranks[k] = f, rank
+    return node
+
+
+@jit
+def _place_of(trial, state):
+    """Where a state is among the slots, or may be put."""
+    last = trial.slot.size - 1
+    k = ((state * 0x9E3779B1) >> 12) & last
+    while trial.slot[k] >> _NODE_BITS == trial.counts[0].serial:
+        if trial.state[trial.slot[k] & _NODES] == state:
+            break
+        k = (k + 1) & last
+    return k
+
+
+@jit
+def _open(trial, place, state, h, f, d, parent):
+    """Make a node for a state that has none, at its place among the slots, and open it. Mutates: trial."""
+    counts = trial.counts[0]
+    node = counts.nodes
+    counts.nodes = node + 1
+    trial.slot[place] = counts.serial << _NODE_BITS | node
+    trial.state[node], trial.h[node] = state, h
+    trial.g[node], trial.came[node], trial.parent[node] = f - h, d, parent
+    _push(trial, f, (h - trial.h[0]) << _NODE_BITS | node)
 
 
 @jit
 def _find_path(scene, agent, tick):
     """Find a guide path, from where an agent is after a tick: FOUND, UNREACHABLE, OUT_OF_BUDGET or OUT_OF_SPACE.
 
-    Mutates: scene.work, scene.distances.
+    Mutates: scene.trial, scene.distances.
     """
-    tables, work, goal = scene.tables, scene.work, scene.agents.goal[agent]
+    tables, trial, goal, window = scene.tables, scene.trial, scene.agents.goal[agent], scene.guidance.step.shape[1]
     answer = _descend(scene, agent, tick)
     if answer != UNREACHABLE:
         return answer
-    cells, start = tables.moves.size, np.int64(scene.agents.cell[agent])
+    start = np.int64(scene.agents.cell[agent])
     h = _far(scene, agent, start)
     if h < 0:
         return h
-    begin_search(work)
-    clear(work.open_list, h)
-    reach(work, cells, start, 0, np.int64(0), h, np.int64(0), -1)
-    expanded, longest = 0, np.int64(0)
-    while not is_empty(work.open_list, work.mark, CLOSED):
-        node = first(work.open_list) & 0xFFFFFFFF
-        drop_first(work.open_list)
-        if work.mark[node] == CLOSED:
+    counts = trial.counts[0]
+    counts.serial += 1
+    counts.nodes = counts.held = 0
+    _open(trial, _place_of(trial, start << _STEP_BITS), start << _STEP_BITS, h, h, _STAY, _NO_NODE)
+    expanded, longest, most = 0, np.int64(0), np.int64(0)   # the longest path seen, and its steps
+    directions = 4 if tables.minor == CARDINAL_COST else 8
+    while counts.held > 0:
+        node = _pop(trial)
+        g = trial.g[node]
+        if g == _CLOSED:
             continue
-        cell, step = np.int64(work.cell[node]), np.int64(work.step[node])
-        if step > work.step[longest]:
-            longest = np.int64(node)
-        if cell == goal or step == scene.guidance.step.shape[1] or (expanded >= _MOST and work.step[longest] > 0):
-            work.counts[0].last = node if cell == goal else longest
+        cell, step = trial.state[node] >> _STEP_BITS, trial.state[node] & _STEPS
+        if step > most:
+            longest, most = node, step
+        if cell == goal or step == window or (expanded >= _MOST and most > 0):
+            counts.last, counts.steps = (node, step) if cell == goal else (longest, most)
             return FOUND
         if not spend(scene.distances.reverse.allowance, 1):
             return OUT_OF_BUDGET
-        if is_full(work):
-            return OUT_OF_SPACE
         expanded += 1
-        work.mark[node] = CLOSED
-        for d in range(9):
-            if d < 8 and not tables.moves[cell] >> d & 1:
+        trial.g[node] = _CLOSED
+        bits = tables.moves[cell]
+        for k in range(directions + 1):
+            d = k if k < directions else _STAY
+            if d < 8 and not bits >> d & 1:
                 continue
             there = cell + tables.offset[d] if d < 8 else cell
-            h = _far(scene, agent, there)
-            if h == OUT_OF_SPACE:
-                return OUT_OF_SPACE
-            met = _meetings(scene, cell, there, d, tick + step + 1)
-            obstacle = _obstacle(scene, agent, there)
-            if h < 0 or met >= _CROWD or obstacle == _FIXED:
+            state = there << _STEP_BITS | (step + 1)
+            cost = g + (DIAGONAL_COST if 4 <= d < 8 else CARDINAL_COST)
+            place = _place_of(trial, state)
+            is_new, other = trial.slot[place] >> _NODE_BITS != counts.serial, trial.slot[place] & _NODES
+            if is_new:
+                h = _far(scene, agent, there) if d < 8 else trial.h[node]
+                if h == OUT_OF_SPACE:
+                    return OUT_OF_SPACE
+                if h < 0:
+                    continue
+            elif cost >= trial.g[other]:                    # closed, or no better even if it meets nobody
                 continue
-            cost = work.g[node] + (DIAGONAL_COST if 4 <= d < 8 else CARDINAL_COST)
+            met, obstacle = _meetings(scene, cell, there, d, tick + step + 1), _obstacle(scene, agent, there)
+            if met >= _CROWD or obstacle == _FIXED:
+                continue
             if met > 0:
                 cost += _MEETING + met                      # among equals, fewer are better
             if obstacle == _AT_HOME:
                 cost += _PARKED
-            reach(work, cells, there, step + 1, cost, h, np.int64(0), node)
+            if is_new:
+                _open(trial, place, state, h, cost + h, d, node)
+            elif cost < trial.g[other]:
+                trial.g[other], trial.came[other], trial.parent[other] = cost, d, node
+                _push(trial, cost + trial.h[other], (trial.h[other] - trial.h[0]) << _NODE_BITS | other)
     return UNREACHABLE
 
 
 @jit
 def _take_path(scene, agent, tick):
     """Give an agent the guide path that was found. Mutates: scene.guidance."""
-    guidance, work, tables = scene.guidance, scene.work, scene.tables
-    node = work.counts[0].last
-    guidance.steps[agent], guidance.done[agent] = work.step[node], 0
+    guidance, trial = scene.guidance, scene.trial
+    node, steps = trial.counts[0].last, trial.counts[0].steps
+    guidance.steps[agent], guidance.done[agent] = steps, 0
     guidance.at[agent] = scene.agents.cell[agent]
-    while work.parent[node] != -1:
-        before = work.parent[node]
-        d = 0
-        while d < _STAY and work.cell[before] + tables.offset[d] != work.cell[node]:
-            d += 1
-        guidance.step[agent, work.step[before]] = d
-        node = before
-    _enter(tables, guidance, agent, tick, 1)
+    for k in range(steps - 1, -1, -1):
+        guidance.step[agent, k] = trial.came[node]
+        node = np.int64(trial.parent[node])
+    _enter(scene.tables, guidance, agent, tick, 1)
     guidance.counts[0].found += 1
 
 

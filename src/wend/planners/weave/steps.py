@@ -12,18 +12,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wend.kernel import OUT_OF_BUDGET, OUT_OF_SPACE, jit
+from wend.kernel import NO_CELL, OUT_OF_BUDGET, OUT_OF_SPACE, jit
 from wend.kernel.allowance import allow
 from wend.maps.terrain import CARDINAL_COST, GridTables
 from wend.planners.base import Agents
 from wend.planners.courses import Courses, learn_phase
 from wend.planners.pibt.distances import EIGHTHS, KnownDistances, known
 from wend.planners.pibt.pibt import settle_all
-from wend.planners.weave.guidance import Guidance, guide_all, next_on_path
-from wend.search.preferences import list_cells
+from wend.planners.weave.guidance import Guidance, Trial, guide_all, next_on_path
+from wend.search.preferences import list_cells, list_wish_first
 from wend.search.real_time import believed
 from wend.search.reverse_resumable import distance, known_distance
-from wend.search.space_time import SpaceTime
 
 
 class WeaveScene(NamedTuple):
@@ -38,7 +37,7 @@ class WeaveScene(NamedTuple):
     lot: int                # decides among equals
     courses: Courses
     guidance: Guidance
-    work: SpaceTime         # scratch of a search for a guide path
+    trial: Trial            # scratch of a search for a guide path
 
 
 @jit
@@ -113,17 +112,46 @@ def _step_to(scene, here, there):
 
 
 @jit
+def _wish(scene, agent):
+    """The cell that an agent wishes to go to, or NO_CELL."""
+    if scene.courses.is_rough[agent]:
+        return np.int64(scene.courses.wish[agent])
+    return next_on_path(scene.tables, scene.guidance, agent)
+
+
+@jit
 def _wished_far(scene, agent, cell):
     """The same, but nothing is nearer than the cell that an agent wishes to go to. Mutates: scene.distances."""
-    wish = scene.courses.wish[agent]
-    if not scene.courses.is_rough[agent]:
-        wish = next_on_path(scene.tables, scene.guidance, agent)
-    return np.int64(0) if cell == wish else far(scene, agent, cell)
+    return np.int64(0) if cell == _wish(scene, agent) else far(scene, agent, cell)
+
+
+@jit
+def _is_best(scene, agent, wish):
+    """Whether a wish is sure to be the best next cell: there is one, it is no wall by now, and the goal is not beside.
+
+    While a budget lasts the answer is no: then all cells are looked at, since what is found out of them is what guide
+    paths know in the ticks to come.
+    """
+    tables, counts = scene.tables, scene.distances.reverse.allowance.counts[0]
+    if wish == NO_CELL or (scene.courses.counts[0].with_budget and counts.spent < counts.limit):
+        return False
+    width, here, goal = tables.width, scene.agents.cell[agent], scene.agents.goal[agent]
+    if abs(here % width - goal % width) <= 1 and abs(here // width - goal // width) <= 1:
+        return False
+    bits = tables.moves[here]
+    for d in range(8):
+        if bits >> d & 1 and here + tables.offset[d] == wish:
+            return True
+    return wish == here
 
 
 @jit
 def _rank(scene, decisions, depth):
     """List an agent's next cells. Mutates: decisions, scene.distances."""
+    agent = decisions.chain[depth]
+    wish = _wish(scene, agent)
+    if _is_best(scene, agent, wish):
+        return list_wish_first(scene, decisions, depth, wish, _wished_far, known)
     return list_cells(scene, decisions, depth, _wished_far, known)
 
 

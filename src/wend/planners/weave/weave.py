@@ -34,17 +34,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from wend.kernel import NO_AGENT, OUT_OF_SPACE
+from wend.kernel import NO_AGENT, OUT_OF_BUDGET, OUT_OF_SPACE
 from wend.kernel.arrays import allocate, grown
 from wend.planners.base import Budget, Intent, Overlay, Proposal, State, parameter
 from wend.planners.courses import RoughCourses
 from wend.planners.overlays import TRAFFIC, draw_traffic
 from wend.planners.pibt.pibt import Pibt
 from wend.planners.waiting import is_away
-from wend.planners.weave.guidance import Guidance, drop_path, follow_paths, guided_cells
+from wend.planners.weave.guidance import Guidance, drop_path, follow_paths, guided_cells, make_trial
 from wend.planners.weave.steps import WeaveScene, decide_all, find_distances, guide_phase
 from wend.search.reverse_resumable import carry_on
-from wend.search.space_time import make_space_time, states_within
 
 LETS_OTHERS_PASS = "lets others pass: to go on now it would meet them"
 
@@ -53,7 +52,7 @@ LETS_OTHERS_PASS = "lets others pass: to go on now it would meet them"
 class Weave(Pibt):
     """PIBT with guide paths."""
 
-    uncaptured: ClassVar[Sequence[str]] = ("_work",)    # scratch
+    uncaptured: ClassVar[Sequence[str]] = ("_trial",)   # scratch
 
     overlays: ClassVar[Mapping[str, Overlay]] = {
         **Pibt.overlays,
@@ -65,7 +64,7 @@ class Weave(Pibt):
     def _allocate(self, state: State) -> None:
         super()._allocate(state)
         cells = state.grid.size
-        self._work = make_space_time(states_within(self.window, cells))
+        self._trial = make_trial()
         slots = 1 << (self.window - 1).bit_length()
         self._guidance = allocate(Guidance, agents=0, steps=self.window, cells=cells, slots=slots)
         self._rough = RoughCourses(state.grid, self._distances.beliefs)
@@ -73,6 +72,7 @@ class Weave(Pibt):
     def plan(self, proposal: Proposal, budget: Budget) -> None:
         self._waits_for = proposal.waits_for
         state, order = self.state, self._order()
+        self._keep_time(order, budget)
         carry_on(self._distances.known.reverse)
         follow_paths(state.grid.tables, self._guidance, state.agents, state.tick)
         if budget.is_limited:
@@ -81,17 +81,22 @@ class Weave(Pibt):
         else:
             self._rough.do_without()
             self._find_distances(order, budget)
-        while self._run(budget, guide_phase, self._scene(0), order, budget.slice(), state.tick) == OUT_OF_SPACE:
-            pass
+        self._find_guide_paths(order, budget)
         if budget.is_limited:
             self._find_distances(order, budget)
         self._decide(decide_all, order, proposal, budget)
+
+    def _find_guide_paths(self, order: NDArray[np.int32], budget: Budget) -> None:
+        before, answer = -1, OUT_OF_SPACE
+        while answer == OUT_OF_SPACE or (answer == OUT_OF_BUDGET and budget.is_timed and budget.spent > before):
+            before = budget.spent
+            answer = self._run(budget, guide_phase, self._scene(0), order, budget.slice(), self.state.tick)
 
     def _find_distances(self, order: NDArray[np.int32], budget: Budget) -> None:
         self._ask_for_all(budget, find_distances, order)
 
     def _scene(self, lot: int) -> WeaveScene:  # type: ignore[override]
-        return WeaveScene(*super()._scene(lot), self._rough.courses, self._guidance, self._work)
+        return WeaveScene(*super()._scene(lot), self._rough.courses, self._guidance, self._trial)
 
     def counters(self) -> dict[str, int]:
         return {"guide_paths": int(self._guidance.counts[0].found)}
