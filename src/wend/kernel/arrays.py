@@ -47,7 +47,7 @@ from wend.journal import Journal
 ALL_ROWS = 0                # see Declared.rows_per_mark
 
 _CACHE_LINE = 64            # bytes
-_IN_LINE_FROM = 1 << 12     # an array of this many bytes begins with such a line
+_IN_LINE_FROM = 1 << 12     # a declared array of this many bytes begins with such a line
 _FRESH_FROM = 1 << 18       # an array of this many bytes comes from the system, where zeros cost nothing
 _HUGE_PAGE = 1 << 21        # ... from two of these on in huge pages, as NumPy's own: fewer interrupts as it is filled
 _ROWS_AHEAD = 4096          # an array with rows ahead has so many in all, if it does not say otherwise,
@@ -73,7 +73,9 @@ class Declared:
     def allocate(self, lengths: tuple[int, ...]) -> NDArray[Any]:
         """A new array."""
         size, made = math.prod(lengths) * self.dtype.itemsize, None
-        if size >= _AHEAD_FROM and isinstance(self.axes[0], str):
+        if size < _IN_LINE_FROM:
+            made = np.zeros(lengths, self.dtype)
+        elif size >= _AHEAD_FROM and isinstance(self.axes[0], str):
             made = self._with_rows_ahead(lengths)
         if made is None:
             made = zeros(lengths, self.dtype) if self.fill == 0 else _in_line(np.empty, lengths, self.dtype, size)
@@ -124,12 +126,7 @@ def zeros(lengths: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def _in_line(make: Callable[..., Any], lengths: tuple[int, ...], dtype: np.dtype[Any], size: int) -> NDArray[Any]:
-    """What `np.zeros` or `np.empty` makes of so many bytes, from the beginning of a line of the processor's cache on.
-
-    It is not worth it for a small array.
-    """
-    if size < _IN_LINE_FROM:
-        return make(lengths, dtype)  # type: ignore[no-any-return]
+    """What `np.zeros` or `np.empty` makes of so many bytes, from the beginning of a line of the processor's cache on."""
     space = make(size + _CACHE_LINE, np.uint8)
     begin = -space.ctypes.data % _CACHE_LINE
     return space[begin : begin + size].view(dtype).reshape(lengths)  # type: ignore[no-any-return]

@@ -64,7 +64,9 @@ class Beliefs:
             self.learned.row[agent] = self._distances.exchange(int(self.learned.row[agent]), goal)
 
     def forget(self, agent: int) -> None:
-        """An agent forgets what it has learned."""
+        """An agent forgets what it has learned. It writes to its pages first, as `reverse_resumable.begin` does."""
+        pages = self.learned.page_of[agent]
+        pages[0] = pages[0]
         prepared(forget)(self.learned.values, self.learned.page_of, self.learned.has_paged, agent)
 
     def moves_of_goal(self, agent: int, goal: int) -> int:

@@ -103,8 +103,13 @@ def with_space(reverse: Reverse) -> Reverse:
 
 
 def begin(reverse: Reverse, search: int, goal: int, origin: int) -> None:
-    """Say what an empty search is to find, and from where it is going to be asked. Mutates: reverse."""
+    """Say what an empty search is to find, and from where it is going to be asked. Mutates: reverse.
+
+    What it will write to first is written now: a new page of memory takes a microsecond, which is not the tick's.
+    """
     reverse.goal[search], reverse.origin[search] = goal, origin
+    reverse.page_of[search, goal >> 6] = NO_PAGE
+    reverse.level_f[search, 0] = reverse.level_top[search, 0] = 0
 
 
 @jit
