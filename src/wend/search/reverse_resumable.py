@@ -108,7 +108,7 @@ def begin(reverse: Reverse, search: int, goal: int, origin: int) -> None:
     What it will write to first is written now: a new page of memory takes a microsecond, which is not the tick's.
     """
     reverse.goal[search], reverse.origin[search] = goal, origin
-    reverse.page_of[search, goal >> 6] = NO_PAGE
+    reverse.page_of[search, _place_of(reverse, goal) >> 6] = NO_PAGE
     reverse.level_f[search, 0] = reverse.level_top[search, 0] = 0
 
 
