@@ -137,9 +137,11 @@ def int32(
     return Declared(np.dtype(np.int32), axes, fill, marked_by, rows_per_mark, used_by, is_scratch)
 
 
-def int64(*axes: str | int, fill: int = 0, marked_by: str = "", rows_per_mark: int = 1) -> Declared:
+def int64(
+    *axes: str | int, fill: int = 0, marked_by: str = "", rows_per_mark: int = 1, is_scratch: bool = False
+) -> Declared:
     """An array of int64."""
-    return Declared(np.dtype(np.int64), axes, fill, marked_by, rows_per_mark)
+    return Declared(np.dtype(np.int64), axes, fill, marked_by, rows_per_mark, is_scratch=is_scratch)
 
 
 def float64(*axes: str | int, fill: int = 0) -> Declared:

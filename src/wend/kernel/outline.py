@@ -122,8 +122,8 @@ class Findings:
         self.scratch: list[tuple[NDArray[Any], int]] = []       # and what it is filled with
         self.sized: list[Sized] = []
         self.pools: list[Pool] = []
-        self.marked: dict[int, Marked] = {}     # by number: arrays for a keeper, of which the layouts have no rows
-        self.is_sharing = False                 # whether there is a keeper
+        self.marked: dict[int, Marked] = {} if before is None else before.marked.copy()         # by number: arrays for
+        self.is_sharing = before is not None and before.is_sharing      # ... a keeper, of which the layouts have no rows
 
     def meet(self, thing: Any) -> int:
         """The number of an object or a bundle that was not met before."""

@@ -32,6 +32,7 @@ from wend.kernel.pages import NO_PAGE, PAGE, Pages, give_back, has_space, make_p
 from wend.kernel.pools import CHUNK, Pool, bring, carry, enlarged, get, make_pool, put
 from wend.maps.grid import Grid
 from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, DX, DY, empty_map_cost
+from wend.search.sharing import number_of
 
 _CARRIED_PER_TICK = 1024    # chunks of a pool that has grown: half a megabyte, about 0.1 ms
 
@@ -332,28 +333,24 @@ class SharedSearches:
     def __init__(self, grid: Grid) -> None:
         self.reverse = make_reverse(grid.size)
         self.of = np.zeros(0, np.int32)             # int32[agents] the search of each agent
+        self._users = np.zeros(0, np.int32)         # int32[searches] how many agents have each search
         self._grid = grid
-        self._by_goal: dict[int, int] = {}
-        self._users: list[int] = []                 # agents by search
-        self._unused: list[int] = []
 
     def reserve(self, agents: int) -> None:
         """Make space for so many agents. A search for each of them is enough: orders need no more."""
         more = ahead(self.of.size, agents)
         if more > self.of.size:
-            self.of = np.pad(self.of, (0, more - self.of.size), constant_values=-1)
             self.reverse = grown(self.reverse, searches=more)
-            self._users += [0] * (more - len(self._users))
+            self._users = np.pad(self._users, (0, more - self._users.size))
+            self.of = np.pad(self.of, (0, more - self.of.size), constant_values=-1)
 
     def aim(self, agent: int, goal: int, origin: int) -> None:
         """Say where an agent wants to go, and from where."""
         self.reserve(agent + 1)
         self.drop(agent)
-        search = self._by_goal.get(goal)
-        if search is None:
-            search = self._unused.pop() if self._unused else len(self._by_goal)
+        search = number_of(self.reverse.goal, self._users, goal)
+        if self._users[search] == 0:
             begin(self.reverse, search, goal, origin)
-            self._by_goal[goal] = search
         self._users[search] += 1
         self.of[agent] = search
 
@@ -363,16 +360,13 @@ class SharedSearches:
         if search < 0:
             return
         self.of[agent] = -1
-        self._users[search] -= 1
-        if self._users[search] == 0:
-            del self._by_goal[int(self.reverse.goal[search])]
+        if self._users[search] == 1:
             forget(self.reverse, search)
-            self._unused.append(search)
+        self._users[search] -= 1
 
     def cells_changed(self, cells: NDArray[np.int32]) -> None:
         """Begin anew the searches that have come near an edited cell; the others have not seen it yet."""
-        searches = np.array([*self._by_goal.values()], np.int32)
-        _forget_touched(self.reverse, searches, self._grid.width, cells)
+        _forget_touched(self.reverse, np.flatnonzero(self._users), self._grid.width, cells)
 
     def grow(self) -> None:
         """Make the space that a search asked for."""

@@ -208,6 +208,22 @@ def test_a_shelf_that_is_used_again_and_again_does_not_grow() -> None:
 
 
 @pytest.mark.small
+def test_arrays_with_marks_are_shared_in_a_bundle_that_is_replaced_time_and_again() -> None:
+    thing, keeper, shelves = Thing(), Keeper(), []
+    thing.table.counts[0].lines = 8
+    for k in range(5):
+        thing.table = thing.table._replace(still=thing.table.still.copy())
+        thing.table.lines[k], thing.table.written[k // 2] = k, True
+        captured = capture(thing, keeper)
+        shelves.append(lines_of(captured).shelf)
+        assert_same(captured, capture(thing))
+        thing.table.lines[6], thing.table.written[3] = k, True
+        go_back(thing, captured, keeper=keeper)
+        assert_same(captured, capture(thing))
+    assert len(set(shelves)) == 1
+
+
+@pytest.mark.small
 def test_rows_that_are_not_used_are_neither_looked_at_nor_kept() -> None:
     thing, keeper = Thing(), Keeper()
     thing.table.ring[3], thing.table.is_used[3], thing.table.is_used[4] = 1, True, True
