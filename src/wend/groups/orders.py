@@ -28,7 +28,7 @@ from wend.groups.routes import NO_PATH, REACH, Cells
 from wend.kernel import OUT_OF_BUDGET, OUT_OF_SPACE, UNREACHABLE, jit
 from wend.kernel.allowance import allow, spent
 from wend.kernel.arrays import copied
-from wend.kernel.pages import PAGE
+from wend.kernel.pages import across_and_down
 from wend.maps.grid import Grid
 from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, Point
 from wend.search.astar import NO_LIMIT
@@ -125,7 +125,10 @@ class ShortestPaths:
 
     def __init__(self, grid: Grid, starts: Sequence[int], target: int) -> None:
         self._tables = copied(grid.tables)
-        self._reverse = make_reverse(grid.size, searches=1, pages=grid.size // PAGE + 16, entries=grid.size)
+        across, down = across_and_down(grid.width, grid.height)
+        self._reverse = make_reverse(
+            grid.width, grid.height, searches=1, pages=across * down + 16, entries=grid.size
+        )
         self.is_done = False
         begin(self._reverse, 0, target, starts[0])
 

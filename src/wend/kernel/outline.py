@@ -122,8 +122,9 @@ class Findings:
         self.scratch: list[tuple[NDArray[Any], int]] = []       # and what it is filled with
         self.sized: list[Sized] = []
         self.pools: list[Pool] = []
-        self.marked: dict[int, Marked] = {} if before is None else before.marked.copy()         # by number: arrays for
-        self.is_sharing = before is not None and before.is_sharing      # ... a keeper, of which the layouts have no rows
+        self.is_sharing = before is not None and before.is_sharing      # whether there is a keeper: then
+        self.marked: dict[int, Marked] = {} if before is None else before.marked.copy()     # ... these arrays by number
+                                                                        # ... are its own, and layouts have no rows
 
     def meet(self, thing: Any) -> int:
         """The number of an object or a bundle that was not met before."""

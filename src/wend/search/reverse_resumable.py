@@ -13,9 +13,9 @@ The open list is a stack of cells for each value of f that there is. These are f
 and a step adds at most twice its cost to f: two values at a time where agents move in four directions, up to some
 hundreds with diagonals. So neither opening a cell nor closing one needs a heap.
 
-A search keeps what it knows of a cell in pages of 64 cells from one pool, since it reaches few of them; its stacks are
-chains of entries from another pool. When a pool or the list of values is full, `distance` answers OUT_OF_SPACE, Python
-lets it grow (`with_space`), and the question is asked again. Memory that is never touched costs nothing.
+A search keeps what it knows of a cell in pages of 8 x 8 cells from one pool, since it reaches few of them; its stacks
+are chains of entries from another pool. When a pool or the list of values is full, `distance` answers OUT_OF_SPACE,
+Python lets it grow (`with_space`), and the question is asked again. Memory that is never touched costs nothing.
 """
 
 from __future__ import annotations
@@ -28,7 +28,19 @@ from numpy.typing import NDArray
 from wend.kernel import OUT_OF_BUDGET, OUT_OF_SPACE, UNREACHABLE, jit
 from wend.kernel.allowance import Allowance
 from wend.kernel.arrays import ahead, allocate, grown, int32, int64, marks, record
-from wend.kernel.pages import NO_PAGE, PAGE, Pages, give_back, has_space, make_pages, new_page, with_more
+from wend.kernel.pages import (
+    NO_PAGE,
+    SIDE,
+    Pages,
+    across_and_down,
+    give_back,
+    has_space,
+    make_pages,
+    new_page,
+    page_at,
+    place_at,
+    with_more,
+)
 from wend.kernel.pools import CHUNK, Pool, bring, carry, enlarged, get, make_pool, put
 from wend.maps.grid import Grid
 from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, DX, DY, empty_map_cost
@@ -44,6 +56,8 @@ _NO_ENTRY = 0       # entry 0 is in no chain
 class Reverse(NamedTuple):
     """The backward searches of a planner, one per goal."""
 
+    width: int      # of the map, in cells,
+    across: int     # ... and in pages
     page_of: Annotated[np.ndarray, int32("searches", "map_pages", marked_by="has_paged")]   # where a page begins in
     has_paged: Annotated[np.ndarray, marks("searches")]             # ... `known`, or NO_PAGE
     known: Pages    # by cell: (g << 1 | closed) - _FAR, or _UNREACHED
@@ -69,11 +83,12 @@ class Reverse(NamedTuple):
 
 
 def make_reverse(
-    cells: int, *, searches: int = 0, pages: int = 1 << 16, entries: int = 1 << 20, levels: int = 256
+    width: int, height: int, *, searches: int = 0, pages: int = 1 << 16, entries: int = 1 << 20, levels: int = 256
 ) -> Reverse:
-    """Empty searches on a map of so many cells; so many pages, entries and values of f, until these grow."""
-    pools = {"known": make_pages(pages), "entry": make_pool(entries)}
-    reverse = allocate(Reverse, pools, searches=searches, map_pages=-(-cells // PAGE), levels=levels)
+    """Empty searches on a map of this size; so many pages, entries and values of f, until these grow."""
+    across, down = across_and_down(width, height)
+    given = {"width": width, "across": across, "known": make_pages(pages), "entry": make_pool(entries)}
+    reverse = allocate(Reverse, given, searches=searches, map_pages=across * down, levels=levels)
     reverse.counts[0].entries = 1
     return reverse
 
@@ -109,7 +124,9 @@ def carry_on(reverse):
 @jit
 def _known(reverse, search, cell):
     """What is known of a cell."""
-    return get(reverse.known.pool, reverse.page_of[search, cell >> 6] + (cell & 63))
+    y = np.int64(np.uint64(cell) // np.uint64(reverse.width))       # without a sign: quicker to divide
+    x = cell - y * reverse.width
+    return get(reverse.known.pool, reverse.page_of[search, page_at(reverse.across, x, y)] + place_at(x, y))
 
 
 @jit
@@ -218,10 +235,12 @@ def _bring_around(tables, reverse, page_of, at):
     if at < reverse.entry.counts[0].until:
         bring(reverse.entry, at)
     first = reverse.entry.items[at] >> 32
+    x, y = first % tables.width, first // tables.width
     bits, until = tables.moves[first], reverse.known.pool.counts[0].until
     for d in range(9):
         if d == 8 or bits >> d & 1:
-            page = np.int64(page_of[(first if d == 8 else first + tables.offset[d]) >> 6])
+            near = page_at(reverse.across, x, y) if d == 8 else page_at(reverse.across, x + DX[d], y + DY[d])
+            page = np.int64(page_of[near])
             if page < until:
                 bring(reverse.known.pool, page)
 
@@ -236,7 +255,7 @@ def _resume(tables, reverse, search, cell):
     counts, allowance = reverse.counts[0], reverse.allowance.counts[0]
     level_f, level_top = reverse.level_f[search], reverse.level_top[search]
     levels = np.int64(reverse.levels[search])
-    moves, offset, width = tables.moves, tables.offset, tables.width
+    moves, offset, width, across = tables.moves, tables.offset, tables.width, reverse.across
     directions = 4 if tables.minor == CARDINAL_COST else 8
     goal, origin = np.int64(reverse.goal[search]), np.int64(reverse.origin[search])
     origin_x, origin_y = origin % width, origin // width
@@ -245,8 +264,10 @@ def _resume(tables, reverse, search, cell):
         if not _has_space(reverse, levels):
             return OUT_OF_SPACE
         reverse.has_paged[search] = reverse.has_searched[search] = True
-        page_of[goal >> 6] = new_page(reverse.known)
-        put(reverse.known.pool, page_of[goal >> 6] + (goal & 63), -_FAR)
+        x, y = goal % width, goal // width
+        page = new_page(reverse.known)
+        page_of[page_at(across, x, y)] = page
+        put(reverse.known.pool, page + place_at(x, y), -_FAR)
         levels = _push(reverse, entry, older_entry, level_f, level_top, levels, np.int64(0), goal)
     answer = UNREACHABLE
     while levels > 0:
@@ -255,7 +276,9 @@ def _resume(tables, reverse, search, cell):
             _bring_around(tables, reverse, page_of, at)
         top = entry[at]
         first = top >> 32
-        slot = page_of[first >> 6] + (first & 63)
+        y = first // width
+        x = first - y * width
+        slot = page_of[page_at(across, x, y)] + place_at(x, y)
         here = known[slot]
         is_outdated = here & 1                      # an entry from before the cell was improved
         if not is_outdated:
@@ -279,25 +302,24 @@ def _resume(tables, reverse, search, cell):
         known[slot] = here | 1
         known_written[slot // CHUNK] = True
         bits = moves[first]
-        y = first // width
-        x = first - y * width
         for d in range(directions):
             if not bits >> d & 1:
                 continue
-            beside = first + offset[d]
             cost = g + (CARDINAL_COST if d < 4 else DIAGONAL_COST)
             opened = (cost << 1) - _FAR
-            page = np.int64(page_of[beside >> 6])
-            if opened + 1 >= known[page + (beside & 63)]:       # closed, or no better than before
+            near_x, near_y = x + DX[d], y + DY[d]
+            at_page, place = page_at(across, near_x, near_y), place_at(near_x, near_y)
+            page = np.int64(page_of[at_page])
+            if opened + 1 >= known[page + place]:               # closed, or no better than before
                 continue
             if page == NO_PAGE:
                 page = new_page(reverse.known)
-                page_of[beside >> 6] = page
+                page_of[at_page] = page
                 reverse.has_paged[search] = True
-            known[page + (beside & 63)] = opened
+            known[page + place] = opened
             known_written[page // CHUNK] = True
-            h = empty_map_cost(tables, abs(x + DX[d] - origin_x), abs(y + DY[d] - origin_y))
-            levels = _push(reverse, entry, older_entry, level_f, level_top, levels, cost + h, beside)
+            h = empty_map_cost(tables, abs(near_x - origin_x), abs(near_y - origin_y))
+            levels = _push(reverse, entry, older_entry, level_f, level_top, levels, cost + h, first + offset[d])
         if first == cell:
             answer = g
             break
@@ -307,9 +329,10 @@ def _resume(tables, reverse, search, cell):
 
 
 @jit
-def _is_touched(reverse, search, width, cells):
+def _is_touched(reverse, search, cells):
     """Whether a search has come to one of these cells or to a neighbour of one."""
-    size = reverse.page_of.shape[1] * PAGE
+    width, down = reverse.width, reverse.page_of.shape[1] // reverse.across
+    size = width * SIDE * down          # of all cells in the rows that pages cover
     for cell in cells:
         for row in range(-1, 2):
             for column in range(-1, 2):
@@ -320,10 +343,10 @@ def _is_touched(reverse, search, width, cells):
 
 
 @jit
-def _forget_touched(reverse, searches, width, cells):
+def _forget_touched(reverse, searches, cells):
     """Empty those of some searches that have come to one of these cells or beside one. Mutates: reverse."""
     for search in searches:
-        if _is_touched(reverse, search, width, cells):
+        if _is_touched(reverse, search, cells):
             forget(reverse, search)
 
 
@@ -331,10 +354,9 @@ class SharedSearches:
     """The backward searches of a planner's agents: one per goal, shared by the agents that have it."""
 
     def __init__(self, grid: Grid) -> None:
-        self.reverse = make_reverse(grid.size)
+        self.reverse = make_reverse(grid.width, grid.height)
         self.of = np.zeros(0, np.int32)             # int32[agents] the search of each agent
         self._users = np.zeros(0, np.int32)         # int32[searches] how many agents have each search
-        self._grid = grid
 
     def reserve(self, agents: int) -> None:
         """Make space for so many agents. A search for each of them is enough: orders need no more."""
@@ -366,7 +388,7 @@ class SharedSearches:
 
     def cells_changed(self, cells: NDArray[np.int32]) -> None:
         """Begin anew the searches that have come near an edited cell; the others have not seen it yet."""
-        _forget_touched(self.reverse, np.flatnonzero(self._users), self._grid.width, cells)
+        _forget_touched(self.reverse, np.flatnonzero(self._users), cells)
 
     def grow(self) -> None:
         """Make the space that a search asked for."""

@@ -7,7 +7,7 @@ from tests.reference.reverse_resumable import distances
 from wend import Grid
 from wend.kernel import OUT_OF_BUDGET, OUT_OF_SPACE, UNREACHABLE
 from wend.kernel.allowance import allow, spent
-from wend.kernel.pages import PAGE
+from wend.kernel.pages import PAGE, SIDE
 from wend.kernel.pools import get
 from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST
 from wend.search.reverse_resumable import (
@@ -40,8 +40,10 @@ def closed(shared: SharedSearches, agent: int) -> dict[int, int]:
     reverse = shared.reverse
     found: dict[int, int] = {}
     for k, page in enumerate(reverse.page_of[shared.of[agent]].tolist()):
+        corner = k // reverse.across * SIDE * reverse.width + k % reverse.across * SIDE
         values = enumerate(int(get(reverse.known.pool, page + j)) for j in range(PAGE))
-        found |= {k * PAGE + j: (known + 2**62) >> 1 for j, known in values if known & 1}
+        cells = {corner + j // SIDE * reverse.width + j % SIDE: known for j, known in values}
+        found |= {cell: (known + 2**62) >> 1 for cell, known in cells.items() if known & 1}
     return found
 
 
@@ -131,7 +133,7 @@ def test_pools_and_open_lists_grow_when_they_are_full(connectivity: int) -> None
     draw = np.random.default_rng(2)
     goals = draw.choice(cells, 6, replace=False).tolist()
     shared = SharedSearches(grid)
-    shared.reverse = make_reverse(grid.size, pages=16, entries=64, levels=16)
+    shared.reverse = make_reverse(grid.width, grid.height, pages=16, entries=64, levels=16)
     for agent, goal in enumerate(goals):
         shared.aim(agent, goal, int(cells[0]))
     answers = []
@@ -182,7 +184,7 @@ def test_aiming_and_dropping_again_and_again_needs_no_more_room() -> None:
             aim[agent] = goal
         for known, at in aim.items():
             assert ask(grid, shared, known, cell) == distances(grid, at)[cell]
-    assert shared.reverse.known.counts[0].used <= 1 + 5 * -(-grid.size // PAGE)
+    assert shared.reverse.known.counts[0].used <= 1 + 5 * shared.reverse.page_of.shape[1]
     assert shared.reverse.counts[0].entries <= 5 * grid.size
 
 
