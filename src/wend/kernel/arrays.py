@@ -65,6 +65,7 @@ class Declared:
     rows_per_mark: int = 1          # ALL_ROWS: there is one mark for the whole array
     used_by: str = ""               # the field of the same bundle that says which rows may hold more than zeros
     is_scratch: bool = False        # holds nothing between two calls: no snapshot holds it, and to restore fills it
+    is_hint: bool = False           # may hold anything between two calls: to restore leaves it as it is
 
     def allocate(self, lengths: tuple[int, ...]) -> NDArray[Any]:
         """A new array."""
@@ -131,10 +132,10 @@ def _fresh(size: int) -> mmap.mmap | None:
 
 def int32(
     *axes: str | int, fill: int = 0, marked_by: str = "", rows_per_mark: int = 1, used_by: str = "",
-    is_scratch: bool = False,
+    is_scratch: bool = False, is_hint: bool = False,
 ) -> Declared:  # fmt: skip
     """An array of int32."""
-    return Declared(np.dtype(np.int32), axes, fill, marked_by, rows_per_mark, used_by, is_scratch)
+    return Declared(np.dtype(np.int32), axes, fill, marked_by, rows_per_mark, used_by, is_scratch, is_hint)
 
 
 def int64(
@@ -190,7 +191,7 @@ class Field(NamedTuple):
     marks: int = -1             # number of the field with its marks, if it has any
     rows_per_mark: int = 1
     flags: int = -1             # number of the field that says which rows are used, if there is one
-    is_marks: bool = False      # whether the field is marks or such flags itself, which no snapshot holds
+    is_left: bool = False       # no snapshot holds it, and to restore leaves it: marks, such flags, and hints
     is_scratch: bool = False
 
 
@@ -207,7 +208,7 @@ def fields_of(kind: Any) -> tuple[Field, ...]:
         axis = about.axes[0] if isinstance(about, Declared) else None
         if isinstance(about, Declared) and isinstance(axis, str):
             marks_at, flags_at = (names.index(by) if by else -1 for by in (about.marked_by, about.used_by))
-            of_marks = marks_at, about.rows_per_mark, flags_at, name in marks
+            of_marks = marks_at, about.rows_per_mark, flags_at, name in marks or about.is_hint
             found.append(Field(axis, about.fill, *of_marks, about.is_scratch))
         else:
             found.append(Field())

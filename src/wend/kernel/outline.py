@@ -149,7 +149,7 @@ class Findings:
         for value, field in zip(bundle, fields_of(kind), strict=True):
             if field.axis is None:
                 values.append(self.field(value, sized, lengths))
-            elif field.is_marks or field.is_scratch:
+            elif field.is_left or field.is_scratch:
                 values.append((ARRAY, self.array(value, 0)))
                 if field.is_scratch:
                     self.scratch.append((value, field.fill))
@@ -250,7 +250,7 @@ class Outline(Findings):
     def measure(self) -> None:
         """Look again how much of its arrays is in use."""
         for pool in self.pools:
-            if pool.counts[0].until > 0:
+            if pool.counts["until"].item() > 0:
                 carried(pool)
         for bundle, arrays in self.sized:
             lengths = bundle.lengths_in_use()
@@ -261,7 +261,7 @@ class Outline(Findings):
                 if marked is not None:
                     marked.rows = rows
                 elif layout.rows != rows:
-                    self.layouts[number] = Layout(layout.array, rows)
+                    self.layouts[number] = layout.of_rows(rows)
 
 
 class Outlines:

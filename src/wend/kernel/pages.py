@@ -35,7 +35,7 @@ class Pages(NamedTuple):
 
     def lengths_in_use(self) -> dict[str, int]:
         """How much of the pool a snapshot has to hold."""
-        return {"items": int(self.counts[0].used) * PAGE}
+        return {"items": self.counts["used"].item() * PAGE}
 
 
 def across_and_down(width: int, height: int) -> tuple[int, int]:

@@ -107,7 +107,7 @@ class _Recall:
                 if then < now:
                     self._steps.append((_fill, (array[then:now], fill)))
                 if then != now and marked is None:
-                    layouts[number] = Layout(array, then)
+                    layouts[number] = layouts[number].of_rows(then)
         for number, marked in outline.marked.items():
             self._steps.append((self._keeper.bring_back, (marked, stored[number])))
             self._marks.append((_fill, (marked.written, False)))
@@ -198,7 +198,7 @@ class _Recall:
             marks = None
             if field.marks >= 0:
                 marks = self._marks_of(nodes[field.marks][1], before[field.marks], field.rows_per_mark)
-            in_use = 0 if field.is_marks or field.flags >= 0 else lengths.get(field.axis) if lengths else None
+            in_use = 0 if field.is_left or field.flags >= 0 else lengths.get(field.axis) if lengths else None
             values.append(self._array(one[1], there_now, in_use=in_use, fill=field.fill, marks=marks))
             if field.flags >= 0:
                 flags = self._array(nodes[field.flags][1], before[field.flags], in_use=0)

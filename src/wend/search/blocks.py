@@ -64,7 +64,7 @@ class Blocks(NamedTuple):
 
     def lengths_in_use(self) -> dict[str, int]:
         """How many names a snapshot has to hold."""
-        return {"names": int(self.counts[0].names)}
+        return {"names": self.counts["names"].item()}
 
 
 class Labels(NamedTuple):
@@ -76,7 +76,7 @@ class Labels(NamedTuple):
 
     def lengths_in_use(self) -> dict[str, int]:
         """How much of the stack a snapshot has to hold."""
-        return {"names": int(self.counts[0].unused)}
+        return {"names": self.counts["unused"].item()}
 
 
 class DistanceRows(NamedTuple):

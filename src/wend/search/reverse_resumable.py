@@ -79,7 +79,7 @@ class Reverse(NamedTuple):
 
     def lengths_in_use(self) -> dict[str, int]:
         """How much of the pool of entries a snapshot has to hold."""
-        return {"items": int(self.counts[0].entries)}
+        return {"items": self.counts["entries"].item()}
 
 
 def make_reverse(
