@@ -211,6 +211,7 @@ class Outline(Findings):
         self.parts: list[Part] = []
         self._varying = varying
         self.tree = self._object(root, type(root).__name__.lower())
+        self.arrays = {number: layout.array for number, layout in enumerate(self.layouts)}
 
     def _object(self, thing: Any, path: str) -> Any:
         number = self.number.get(id(thing))

@@ -90,8 +90,9 @@ class _Recall:
         _, plain, later, _ = self._captured.tree
         stored: Any = self._captured.arrays
         outline.measure()
-        self._things.update(enumerate(outline.things))
-        self._taken.update(outline.array_number)
+        self._things = dict(enumerate(outline.things))
+        self._taken = set(outline.array_number)
+        self._arrays = outline.arrays.copy()
         self._sparse.update(enumerate(outline.sparse))
         for part, values, nodes in zip(outline.parts, plain, later, strict=True):
             self._steps.append((dict.update, (vars(part.thing), values)))
@@ -111,7 +112,6 @@ class _Recall:
         for number, marked in outline.marked.items():
             self._steps.append((self._keeper.bring_back, (marked, stored[number])))
             self._marks.append((_fill, (marked.written, False)))
-        self._arrays.update((number, layout.array) for number, layout in enumerate(layouts))
         self._source.write(layouts, stored[: len(layouts)])
 
     # --- what may be another

@@ -137,10 +137,10 @@ class Source:
 
     def write(self, layouts: Sequence[Layout], arrays: Sequence[Any]) -> None:
         """Steps more: stored arrays over the rows of others that lie in the same way; those without rows are left."""
-        pairs = list(zip(layouts, arrays, strict=True))
-        self._moves += [(layout.address, stored.rest, layout.size) for layout, stored in pairs if layout.size]
         self._targets += layouts
-        for layout, stored in pairs:
+        for layout, stored in zip(layouts, arrays, strict=True):
+            if layout.size:
+                self._moves.append((layout.address, stored.rest, layout.size))
             if layout.words is not None:
                 empty = np.int64(stored.empty).view(np.uint64)
                 self.steps.append((unpack, (self._block, stored.begin, empty, layout.words)))
