@@ -122,9 +122,9 @@ class Findings:
         self.scratch: list[tuple[NDArray[Any], int]] = []       # and what it is filled with
         self.sized: list[Sized] = []
         self.pools: list[Pool] = []
-        self.is_sharing = before is not None and before.is_sharing      # whether there is a keeper: then
-        self.marked: dict[int, Marked] = {} if before is None else before.marked.copy()     # ... these arrays by number
-                                                                        # ... are its own, and layouts have no rows
+        self.is_sharing: bool = before is not None and before.is_sharing    # whether there is a keeper: it
+        self.marked: dict[int, Marked] = {} if before is None else before.marked.copy()     # ... has these arrays, by
+                                                                        # ... number, and their layouts have no rows
 
     def meet(self, thing: Any) -> int:
         """The number of an object or a bundle that was not met before."""
