@@ -28,10 +28,11 @@ from wend.groups.routes import NO_PATH, REACH, Cells
 from wend.kernel import OUT_OF_BUDGET, OUT_OF_SPACE, UNREACHABLE, jit
 from wend.kernel.allowance import allow, spent
 from wend.kernel.arrays import copied
+from wend.kernel.pages import across_and_down
 from wend.maps.grid import Grid
 from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, Point
 from wend.search.astar import NO_LIMIT
-from wend.search.reverse_resumable import begin, distance, make_reverse, pages_of, with_space
+from wend.search.reverse_resumable import begin, distance, make_reverse, with_space
 
 MOVE, ATTACK_MOVE = "move", "attack_move"
 MODES = (MOVE, ATTACK_MOVE)
@@ -124,7 +125,8 @@ class ShortestPaths:
 
     def __init__(self, grid: Grid, starts: Sequence[int], target: int) -> None:
         self._tables = copied(grid.tables)
-        self._reverse = make_reverse(grid, searches=1, pages=pages_of(grid) + 16, entries=grid.size)
+        across, down = across_and_down(grid.width, grid.height)
+        self._reverse = make_reverse(grid, searches=1, pages=across * down + 16, entries=grid.size)
         self.is_done = False
         begin(self._reverse, 0, target, starts[0])
 

@@ -68,6 +68,7 @@ class Declared:
     rows_per_mark: int = 1          # ALL_ROWS: there is one mark for the whole array
     used_by: str = ""               # the field of the same bundle that says which rows may hold more than zeros
     is_scratch: bool = False        # holds nothing between two calls: no snapshot holds it, and to restore fills it
+    is_hint: bool = False           # may hold anything between two calls: to restore leaves it as it is
     rows_ahead: int = _ROWS_AHEAD   # rows for which a large one has address space
 
     def allocate(self, lengths: tuple[int, ...]) -> NDArray[Any]:
@@ -126,7 +127,7 @@ def zeros(lengths: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def _in_line(make: Callable[..., Any], lengths: tuple[int, ...], dtype: np.dtype[Any], size: int) -> NDArray[Any]:
-    """What `np.zeros` or `np.empty` makes of so many bytes, from the beginning of a line of the processor's cache on."""
+    """What `np.zeros` or `np.empty` makes of so many bytes, from the beginning of a cache line on."""
     space = make(size + _CACHE_LINE, np.uint8)
     begin = -space.ctypes.data % _CACHE_LINE
     return space[begin : begin + size].view(dtype).reshape(lengths)  # type: ignore[no-any-return]
@@ -144,17 +145,20 @@ def _fresh(size: int) -> mmap.mmap | None:
 
 def int32(
     *axes: str | int, fill: int = 0, marked_by: str = "", rows_per_mark: int = 1, used_by: str = "",
-    is_scratch: bool = False,
+    is_scratch: bool = False, is_hint: bool = False,
 ) -> Declared:  # fmt: skip
     """An array of int32."""
-    return Declared(np.dtype(np.int32), axes, fill, marked_by, rows_per_mark, used_by, is_scratch)
+    return Declared(np.dtype(np.int32), axes, fill, marked_by, rows_per_mark, used_by, is_scratch, is_hint)
 
 
 def int64(
-    *axes: str | int, fill: int = 0, marked_by: str = "", rows_per_mark: int = 1, rows_ahead: int = _ROWS_AHEAD
-) -> Declared:
+    *axes: str | int, fill: int = 0, marked_by: str = "", rows_per_mark: int = 1, is_scratch: bool = False,
+    rows_ahead: int = _ROWS_AHEAD,
+) -> Declared:  # fmt: skip
     """An array of int64."""
-    return Declared(np.dtype(np.int64), axes, fill, marked_by, rows_per_mark, rows_ahead=rows_ahead)
+    return Declared(
+        np.dtype(np.int64), axes, fill, marked_by, rows_per_mark, is_scratch=is_scratch, rows_ahead=rows_ahead
+    )
 
 
 def float64(*axes: str | int, fill: int = 0) -> Declared:
@@ -203,7 +207,7 @@ class Field(NamedTuple):
     marks: int = -1             # number of the field with its marks, if it has any
     rows_per_mark: int = 1
     flags: int = -1             # number of the field that says which rows are used, if there is one
-    is_marks: bool = False      # whether the field is marks or such flags itself, which no snapshot holds
+    is_left: bool = False       # no snapshot holds it, and to restore leaves it: marks, such flags, and hints
     is_scratch: bool = False
 
 
@@ -220,7 +224,7 @@ def fields_of(kind: Any) -> tuple[Field, ...]:
         axis = about.axes[0] if isinstance(about, Declared) else None
         if isinstance(about, Declared) and isinstance(axis, str):
             marks_at, flags_at = (names.index(by) if by else -1 for by in (about.marked_by, about.used_by))
-            of_marks = marks_at, about.rows_per_mark, flags_at, name in marks
+            of_marks = marks_at, about.rows_per_mark, flags_at, name in marks or about.is_hint
             found.append(Field(axis, about.fill, *of_marks, about.is_scratch))
         else:
             found.append(Field())

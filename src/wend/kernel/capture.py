@@ -70,8 +70,8 @@ def capture(root: object, keeper: Keeper | None = None) -> Captured:
     stored, block = store(walk.layouts)
     if keeper is None:
         return Captured(tree, stored, block)
-    kept = keeper.keep(outline.marked.values())
-    shared = dict(zip(outline.marked, kept, strict=True))
+    kept = keeper.keep(walk.marked.values())
+    shared = dict(zip(walk.marked, kept, strict=True))
     return Captured(tree, [shared.get(k, one) for k, one in enumerate(stored)], block, outline.sign)
 
 

@@ -122,8 +122,9 @@ class Findings:
         self.scratch: list[tuple[NDArray[Any], int]] = []       # and what it is filled with
         self.sized: list[Sized] = []
         self.pools: list[Pool] = []
-        self.marked: dict[int, Marked] = {}     # by number: arrays for a keeper, of which the layouts have no rows
-        self.is_sharing = False                 # whether there is a keeper
+        self.is_sharing: bool = before is not None and before.is_sharing    # whether there is a keeper: it
+        self.marked: dict[int, Marked] = {} if before is None else before.marked.copy()     # ... has these arrays, by
+                                                                        # ... number, and their layouts have no rows
 
     def meet(self, thing: Any) -> int:
         """The number of an object or a bundle that was not met before."""
@@ -148,7 +149,7 @@ class Findings:
         for value, field in zip(bundle, fields_of(kind), strict=True):
             if field.axis is None:
                 values.append(self.field(value, sized, lengths))
-            elif field.is_marks or field.is_scratch:
+            elif field.is_left or field.is_scratch:
                 values.append((ARRAY, self.array(value, 0)))
                 if field.is_scratch:
                     self.scratch.append((value, field.fill))
@@ -210,6 +211,7 @@ class Outline(Findings):
         self.parts: list[Part] = []
         self._varying = varying
         self.tree = self._object(root, type(root).__name__.lower())
+        self.arrays = {number: layout.array for number, layout in enumerate(self.layouts)}
 
     def _object(self, thing: Any, path: str) -> Any:
         number = self.number.get(id(thing))
@@ -249,7 +251,7 @@ class Outline(Findings):
     def measure(self) -> None:
         """Look again how much of its arrays is in use."""
         for pool in self.pools:
-            if pool.counts[0].until > 0:
+            if pool.counts["until"].item() > 0:
                 carried(pool)
         for bundle, arrays in self.sized:
             lengths = bundle.lengths_in_use()
@@ -260,7 +262,7 @@ class Outline(Findings):
                 if marked is not None:
                     marked.rows = rows
                 elif layout.rows != rows:
-                    self.layouts[number] = Layout(layout.array, rows)
+                    self.layouts[number] = layout.of_rows(rows)
 
 
 class Outlines:

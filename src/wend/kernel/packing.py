@@ -96,13 +96,16 @@ def pick_rows(words, flags, numbers, out):
 
 
 @jit
-def put_rows(words, flags, clear, numbers, source):
-    """Write rows of words by their numbers, and zeros into those of `clear` before. Mutates: words, flags."""
-    for number in clear:
+def put_rows(words, flags, used, numbers, source):
+    """Write rows of words by their numbers, and zeros into all others that are used. Mutates: words, flags."""
+    for number in used:
         flags[number] = False
-        for k in range(words.shape[1]):
-            words[number, k] = 0
+    for number in numbers:
+        flags[number] = True
+    for number in used:
+        if not flags[number]:
+            for k in range(words.shape[1]):
+                words[number, k] = 0
     for j in range(numbers.size):
-        flags[numbers[j]] = True
         for k in range(words.shape[1]):
             words[numbers[j], k] = source[j, k]

@@ -1,5 +1,5 @@
 # mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
-"""Pages: what a search or an agent knows of the few cells that it has reached, in pieces of 64 cells from one pool.
+"""Pages: what a search or an agent knows of the few cells that it has reached, in pieces of 8 x 8 cells from one pool.
 
 Who owns the pages keeps a directory of where each page of the map begins in the pool, NO_PAGE where it has none. Items
 of a new page are 0, and so are all of NO_PAGE, which is never written: to read them takes no question.
@@ -16,6 +16,7 @@ from wend.kernel.compiling import jit
 from wend.kernel.pools import CHUNK, Pool, bring, carry, enlarged, get, make_pool, put
 
 PAGE = CHUNK        # cells in a page
+SIDE = 8            # cells that it is wide and high
 NO_PAGE = 0
 
 
@@ -34,7 +35,24 @@ class Pages(NamedTuple):
 
     def lengths_in_use(self) -> dict[str, int]:
         """How much of the pool a snapshot has to hold."""
-        return {"items": int(self.counts[0].used) * PAGE}
+        return {"items": self.counts["used"].item() * PAGE}
+
+
+def across_and_down(width: int, height: int) -> tuple[int, int]:
+    """How many pages there are in a row of a map of this size, and in a column."""
+    return -(-width // SIDE), -(-height // SIDE)
+
+
+@jit
+def page_at(across, x, y):
+    """The number of the page with the cell (x, y), on a map with so many pages in a row."""
+    return (y >> 3) * across + (x >> 3)
+
+
+@jit
+def place_at(x, y):
+    """Where in its page the cell (x, y) is."""
+    return (y & 7) << 3 | (x & 7)
 
 
 def make_pages(pages: int) -> Pages:

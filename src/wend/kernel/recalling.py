@@ -90,8 +90,9 @@ class _Recall:
         _, plain, later, _ = self._captured.tree
         stored: Any = self._captured.arrays
         outline.measure()
-        self._things.update(enumerate(outline.things))
-        self._taken.update(outline.array_number)
+        self._things = dict(enumerate(outline.things))
+        self._taken = set(outline.array_number)
+        self._arrays = outline.arrays.copy()
         self._sparse.update(enumerate(outline.sparse))
         for part, values, nodes in zip(outline.parts, plain, later, strict=True):
             self._steps.append((dict.update, (vars(part.thing), values)))
@@ -107,11 +108,10 @@ class _Recall:
                 if then < now:
                     self._steps.append((_fill, (array[then:now], fill)))
                 if then != now and marked is None:
-                    layouts[number] = Layout(array, then)
+                    layouts[number] = layouts[number].of_rows(then)
         for number, marked in outline.marked.items():
             self._steps.append((self._keeper.bring_back, (marked, stored[number])))
             self._marks.append((_fill, (marked.written, False)))
-        self._arrays.update((number, layout.array) for number, layout in enumerate(layouts))
         self._source.write(layouts, stored[: len(layouts)])
 
     # --- what may be another
@@ -198,7 +198,7 @@ class _Recall:
             marks = None
             if field.marks >= 0:
                 marks = self._marks_of(nodes[field.marks][1], before[field.marks], field.rows_per_mark)
-            in_use = 0 if field.is_marks or field.flags >= 0 else lengths.get(field.axis) if lengths else None
+            in_use = 0 if field.is_left or field.flags >= 0 else lengths.get(field.axis) if lengths else None
             values.append(self._array(one[1], there_now, in_use=in_use, fill=field.fill, marks=marks))
             if field.flags >= 0:
                 flags = self._array(nodes[field.flags][1], before[field.flags], in_use=0)

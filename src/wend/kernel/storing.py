@@ -42,25 +42,43 @@ class Stored(NamedTuple):
 class Layout:
     """How the first rows of an array lie in memory, one behind the other."""
 
-    __slots__ = ("address", "array", "dtype", "last", "packed_size", "rest", "rows", "shape", "size", "words")
+    __slots__ = (
+        "_address", "_bytes", "_is_packed", "_row", "address", "array", "dtype", "last", "packed_size", "rest", "rows",
+        "shape", "size", "words",
+    )  # fmt: skip
 
     def __init__(
         self, array: NDArray[Any], rows: int, *, shape: tuple[int, ...] | None = None, is_packed: bool = True
     ) -> None:
         """`array` may be these rows alone; then `shape` is that of the whole. Short rows are never packed."""
         self.array = array
-        self.rows = rows
         self.shape = array.shape if shape is None else shape
         self.dtype = code_of(array.dtype)
-        self.words: Block | None = None                                     # what is packed of these rows,
-        self.rest = array[:rows].reshape(-1).view(np.uint8)                 # ... and what is not
-        if is_packed and self.rest.size >= _PACKED_FROM:
-            packed = self.rest.size - self.rest.size % _LINE_BYTES
-            self.words, self.rest = self.rest[:packed].view(np.uint64), self.rest[packed:]
-        self.packed_size = 0 if self.words is None else packed_size(self.words.size)    # at most
-        self.size = self.rest.size
-        self.address = self.rest.ctypes.data
+        self._is_packed = is_packed
+        self._bytes = array.reshape(-1).view(np.uint8)      # of all rows,
+        self._row = math.prod(array.shape[1:]) * array.itemsize     # ... how many there are in one,
+        self._address = self._bytes.ctypes.data             # ... and where the first is
+        self._take(rows)
+
+    def _take(self, rows: int) -> None:
+        """Look at so many rows."""
+        self.rows = rows
+        self.size = rows * self._row
+        packed = self.size - self.size % _LINE_BYTES if self._is_packed and self.size >= _PACKED_FROM else 0
+        self.words = self._bytes[:packed].view(np.uint64) if packed else None       # what is packed of these rows,
+        self.packed_size = packed_size(packed // 8) if packed else 0                # ... how many words it is at most,
+        self.rest = self._bytes[packed : self.size]                                 # ... and what is not packed,
+        self.size -= packed                                                         # ... so many bytes,
+        self.address = self._address + packed                                       # ... from here on
         self.last: Stored | None = None     # where it was stored the last time, unless a part of it is packed
+
+    def of_rows(self, rows: int) -> Layout:
+        """The layout of another number of rows of the same array."""
+        other = object.__new__(Layout)
+        other.array, other.shape, other.dtype, other._is_packed = self.array, self.shape, self.dtype, self._is_packed
+        other._bytes, other._row, other._address = self._bytes, self._row, self._address
+        other._take(rows)
+        return other
 
 
 class Marked:
@@ -119,10 +137,10 @@ class Source:
 
     def write(self, layouts: Sequence[Layout], arrays: Sequence[Any]) -> None:
         """Steps more: stored arrays over the rows of others that lie in the same way; those without rows are left."""
-        pairs = list(zip(layouts, arrays, strict=True))
-        self._moves += [(layout.address, stored.rest, layout.size) for layout, stored in pairs if layout.size]
         self._targets += layouts
-        for layout, stored in pairs:
+        for layout, stored in zip(layouts, arrays, strict=True):
+            if layout.size:
+                self._moves.append((layout.address, stored.rest, layout.size))
             if layout.words is not None:
                 empty = np.int64(stored.empty).view(np.uint64)
                 self.steps.append((unpack, (self._block, stored.begin, empty, layout.words)))

@@ -37,6 +37,7 @@ from wend.kernel.arrays import ALL_ROWS, ahead, allocate, grown, int32, marks, r
 from wend.maps.grid import Grid
 from wend.maps.terrain import DX, DY
 from wend.search.open_list import clear, drop_first, first, is_empty, make_open_list, push
+from wend.search.sharing import number_of
 
 NO_GROUP = -1
 NO_ROW = -1
@@ -58,12 +59,13 @@ class Blocks(NamedTuple):
     edited: Annotated[np.ndarray, marks("edits")]
     middle: Annotated[np.ndarray, int32("names", 2)]                # x, y of its cell that is nearest to their mean
     degree: Annotated[np.ndarray, int32("names")]                   # how many groups are beside it, or _UNUSED
-    beside: Annotated[np.ndarray, int32("names", "rim")]            # those groups; the rim: all cells around a block
+    beside: Annotated[np.ndarray, int32("names", "rim", marked_by="linked")]    # those groups; the rim: all cells
+    linked: Annotated[np.ndarray, marks("names")]                   # ... around a block
     counts: Annotated[np.ndarray, record("names")]                  # names ever given
 
     def lengths_in_use(self) -> dict[str, int]:
         """How many names a snapshot has to hold."""
-        return {"names": int(self.counts[0].names)}
+        return {"names": self.counts["names"].item()}
 
 
 class Labels(NamedTuple):
@@ -75,7 +77,7 @@ class Labels(NamedTuple):
 
     def lengths_in_use(self) -> dict[str, int]:
         """How much of the stack a snapshot has to hold."""
-        return {"names": int(self.counts[0].unused)}
+        return {"names": self.counts["unused"].item()}
 
 
 class DistanceRows(NamedTuple):
@@ -175,6 +177,7 @@ def _link(tables, blocks, left, top):
                 while k < degree[here] and blocks.beside[here, k] != there:
                     k += 1
                 if k == degree[here]:
+                    blocks.linked[here] = True
                     blocks.beside[here, k] = there
                     degree[here] += 1
 
@@ -224,9 +227,9 @@ def distance_of(far, group):
 
 @jit
 def reach(tables, blocks, rows, open_list, row, group, max_expansions):
-    """Search on until a group's distance is known, or so many groups are expanded. Mutates: rows, open_list.
+    """Search on until a group's distance is known, or so many groups are expanded. Mutates: rows.
 
-    Returns the number of groups expanded.
+    Returns the number of groups expanded. The open list comes empty and is left so: a snapshot has nothing to hold.
     """
     far, middle, names = rows.far[row], blocks.middle, blocks.counts[0].names
     minor = tables.minor >> UNIT_SHIFT
@@ -263,6 +266,7 @@ def reach(tables, blocks, rows, open_list, row, group, max_expansions):
                 far[beside] = (there << 1) + 1
                 f = there + _between(minor, middle, beside, group)
                 push(open_list, np.int64(f) << UNIT_SHIFT, 0, np.int64(beside))
+    clear(open_list, np.int64(0))
     for k in range(names):
         if far[k] <= 0 and blocks.degree[k] != _UNUSED:
             far[k] = min(far[k], -max(0, bound - _between(minor, middle, k, group)))
@@ -324,9 +328,7 @@ class BlockDistances:
             raise ParameterError(f"a block is 2 to 64 cells wide, not {side}")
         self.grid = grid
         self._free = grid.free
-        self._row_of: dict[int, int] = {}       # by group
-        self._users: list[int] = []             # by row
-        self._unused: list[int] = []            # rows without users
+        self._users = np.zeros(0, np.int32)     # int32[rows]
         across, down = -(-grid.width // side), -(-grid.height // side)
         most = across * down * ((side * side + 1) // 2)         # groups, if the walls are a chessboard
         self.blocks = allocate(Blocks, {"side": side}, cells=grid.size, edits=1, names=most, rim=4 * side + 4)
@@ -338,11 +340,10 @@ class BlockDistances:
 
     def reserve(self, rows: int) -> None:
         """Make sure that so many rows can be acquired at the same time."""
-        rows, have = rows + 1, len(self._users)         # one more: `exchange` takes a row before it gives one back
+        rows, have = rows + 1, self._users.size         # one more: `exchange` takes a row before it gives one back
         if rows > have:
             self.rows = grown(self.rows, rows=rows)
-            self._users += [0] * (rows - have)
-            self._unused += range(rows - 1, have - 1, -1)
+            self._users = np.pad(self._users, (0, rows - have))
 
     def _make_columns(self, columns: int) -> None:
         """Make columns for so many groups."""
@@ -355,22 +356,17 @@ class BlockDistances:
         group = int(self.blocks.group[goal])
         if group == NO_GROUP:
             return NO_ROW
-        if group not in self._row_of:
-            self._row_of[group] = row = self._unused.pop()
+        row = int(number_of(self.rows.goal, self._users, group))
+        if self._users[row] == 0:
             self.rows.goal[row] = group
             self._clear(row)
-        row = self._row_of[group]
         self._users[row] += 1
         return row
 
     def release(self, row: int) -> None:
         """Say that one of those who acquired a row no longer needs it."""
-        if row == NO_ROW:
-            return
-        self._users[row] -= 1
-        if self._users[row] == 0:
-            del self._row_of[int(self.rows.goal[row])]
-            self._unused.append(row)
+        if row != NO_ROW:
+            self._users[row] -= 1
 
     def exchange(self, row: int, goal: int) -> int:
         """The row with the distances to a goal cell, for one that is given back; if they are the same, it is kept."""
@@ -378,7 +374,7 @@ class BlockDistances:
         self.release(row)
         return other
 
-    def _clear(self, rows: int | NDArray[np.int32]) -> None:
+    def _clear(self, rows: int | NDArray[np.int64]) -> None:
         """Begin the searches of some rows anew. Columns that no group has had yet are not touched."""
         self.rows.written[rows] = True
         self.rows.far[rows, : self.blocks.counts["names"].item()] = _UNREACHED
@@ -418,7 +414,7 @@ class BlockDistances:
         if names > columns:
             self._make_columns(ahead(columns, names))
         changed = [group for group in before.keys() | after.keys() if before.get(group) != after.get(group)]
-        rows = np.array([*self._row_of.values()], np.int32)
+        rows = np.flatnonzero(self._users)
         came_there = (self.rows.far[np.ix_(rows, np.array(changed, np.int32))] > 0).any(axis=1)
         self._clear(rows[came_there])
 

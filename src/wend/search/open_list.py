@@ -44,8 +44,8 @@ class OpenList(NamedTuple):
 
     def lengths_in_use(self) -> dict[str, int]:
         """How many entries and buckets a snapshot has to hold."""
-        counts = self.counts[0]
-        return {"entries": int(max(counts.held, counts.pooled)), "buckets": int(counts.buckets)}
+        held, pooled, buckets = (self.counts[name].item() for name in ("held", "pooled", "buckets"))
+        return {"entries": max(held, pooled), "buckets": buckets}
 
 
 def make_open_list(cells: int) -> OpenList:

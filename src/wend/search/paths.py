@@ -48,7 +48,7 @@ class Paths(NamedTuple):
 
     def lengths_in_use(self) -> dict[str, int]:
         """How much of the pool a snapshot has to hold."""
-        return {"items": int(self.counts[0].used)}
+        return {"items": self.counts["used"].item()}
 
 
 def make_paths(cells: int) -> Paths:

@@ -47,15 +47,17 @@ class Decisions(NamedTuple):
 
     decided: Annotated[np.ndarray, flags("agents")]                 # its next cell is settled
     target: Annotated[np.ndarray, int32("agents")]                  # that cell
-    taken: Annotated[np.ndarray, int32("cells", fill=NO_AGENT)]     # the agent whose next cell it is, or NO_AGENT
     trail: Annotated[np.ndarray, int32("agents")]                   # who was decided, the first one first
-    chain: Annotated[np.ndarray, int32("agents")]                   # who pushes whom, the first one first
-    partner: Annotated[np.ndarray, int32("agents")]     # by place in the chain: who is to follow it, or NO_AGENT;
-    asked: Annotated[np.ndarray, int32("agents")]       # ... how often its cells were ranked;
-    options: Annotated[np.ndarray, int32("agents")]     # ... how many cells were listed,
-    tried: Annotated[np.ndarray, int32("agents")]       # ... how many of these were tried,
-    option: Annotated[np.ndarray, int32("agents", 9)]   # ... the cells, best first,
-    key: Annotated[np.ndarray, int64("agents", 9)]      # ... and by what they are ordered, ascending
+    taken: Annotated[                                   # the agent whose next cell it is, or NO_AGENT; what is from
+        np.ndarray, int32("cells", fill=NO_AGENT, is_scratch=True)      # ... ticks before counts for nothing
+    ]
+    chain: Annotated[np.ndarray, int32("agents", is_scratch=True)]      # who pushes whom, the first one first
+    partner: Annotated[np.ndarray, int32("agents", is_scratch=True)]    # by place there: who is to follow, or NO_AGENT;
+    asked: Annotated[np.ndarray, int32("agents", is_scratch=True)]      # ... how often its cells were ranked;
+    options: Annotated[np.ndarray, int32("agents", is_scratch=True)]    # ... how many cells were listed,
+    tried: Annotated[np.ndarray, int32("agents", is_scratch=True)]      # ... how many of these were tried,
+    option: Annotated[np.ndarray, int32("agents", 9, is_scratch=True)]  # ... the cells, best first,
+    key: Annotated[np.ndarray, int64("agents", 9, is_scratch=True)]     # ... and by what they are ordered, ascending
     counts: Annotated[
         np.ndarray,
         record(

@@ -29,7 +29,19 @@ import numpy as np
 from wend.errors import NoPathError, ParameterError
 from wend.kernel import NO_AGENT, jit
 from wend.kernel.arrays import allocate, int32, int64, marks, record, uint8
-from wend.kernel.pages import NO_PAGE, Pages, give_back, has_space, make_pages, new_page, with_more
+from wend.kernel.pages import (
+    NO_PAGE,
+    SIDE,
+    Pages,
+    across_and_down,
+    give_back,
+    has_space,
+    make_pages,
+    new_page,
+    page_at,
+    place_at,
+    with_more,
+)
 from wend.kernel.pools import get, put
 from wend.maps.grid import Grid
 from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, DX, DY, GridTables, Point, empty_map_cost
@@ -42,7 +54,6 @@ NO_STEP = -1
 
 _UNLEARNED = 0
 _FAR = 2**62            # taken off a learned value, so that none is _UNLEARNED
-_PAGE_SHIFT = 3         # a page is 8 x 8 cells
 _PAGES = 1 << 17        # at most, in the pool at first, which is enough for 2,000 agents; untouched, they cost nothing
 _AGENTS = 64            # that know the whole map have space at first, on a small map: copies of a world copy the pool
 _CLOSED = 1
@@ -93,7 +104,7 @@ class Lookahead(NamedTuple):
 
 def make_learned(grid: Grid, *, agents: int = 0) -> Learned:
     """Nothing learned, by so many agents."""
-    across, down = ((side + 7) >> _PAGE_SHIFT for side in (grid.width, grid.height))
+    across, down = across_and_down(grid.width, grid.height)
     blocks, rows = no_blocks()
     pages = min(_PAGES, _AGENTS * across * down + 1)
     given = {"across": across, "values": make_pages(pages), "blocks": blocks, "rows": rows}
@@ -120,8 +131,7 @@ def with_space(learned: Learned) -> Learned:
 @jit
 def _place_of(learned, agent, x, y):
     """Where in the pool an agent's value for (x, y) is, or one that is not learned."""
-    page = learned.page_of[agent, (y >> _PAGE_SHIFT) * learned.across + (x >> _PAGE_SHIFT)]
-    return page + ((y & 7) << _PAGE_SHIFT | (x & 7))
+    return learned.page_of[agent, page_at(learned.across, x, y)] + place_at(x, y)
 
 
 @jit
@@ -155,7 +165,7 @@ def knows_distance(learned, agent, cell):
 @jit
 def set_heuristic(learned, agent, x, y, value):
     """Remember what the path from (x, y) costs. Mutates: learned."""
-    at = (y >> _PAGE_SHIFT) * learned.across + (x >> _PAGE_SHIFT)
+    at = page_at(learned.across, x, y)
     if learned.page_of[agent, at] == NO_PAGE:
         learned.page_of[agent, at] = new_page(learned.values)
         learned.has_paged[agent] = True
@@ -193,8 +203,8 @@ def forget_around(learned: Learned, places: Iterable[Point]) -> None:
     pages = {
         (row, column)
         for x, y in places
-        for row in ((y - 4) >> _PAGE_SHIFT, (y + 4) >> _PAGE_SHIFT)
-        for column in ((x - 4) >> _PAGE_SHIFT, (x + 4) >> _PAGE_SHIFT)
+        for row in ((y - 4) // SIDE, (y + 4) // SIDE)
+        for column in ((x - 4) // SIDE, (x + 4) // SIDE)
         if 0 <= row < down and 0 <= column < learned.across
     }
     _forget_pages(learned, np.array(sorted(row * learned.across + column for row, column in pages), np.int32))

@@ -28,10 +28,23 @@ from numpy.typing import NDArray
 from wend.kernel import OUT_OF_BUDGET, OUT_OF_SPACE, UNREACHABLE, jit
 from wend.kernel.allowance import Allowance
 from wend.kernel.arrays import ahead, allocate, grown, int32, int64, marks, record
-from wend.kernel.pages import NO_PAGE, Pages, give_back, has_space, make_pages, new_page, with_more
+from wend.kernel.pages import (
+    NO_PAGE,
+    SIDE,
+    Pages,
+    across_and_down,
+    give_back,
+    has_space,
+    make_pages,
+    new_page,
+    page_at,
+    place_at,
+    with_more,
+)
 from wend.kernel.pools import CHUNK, Pool, bring, carry, enlarged, get, make_pool, put
 from wend.maps.grid import Grid
 from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, DX, DY, empty_map_cost
+from wend.search.sharing import number_of
 
 _CARRIED_PER_TICK = 1024    # chunks of a pool that has grown: half a megabyte, about 0.1 ms
 
@@ -44,9 +57,9 @@ _ROW_SHIFT = 44     # exact as long as cells times columns are fewer than 2**44
 class Reverse(NamedTuple):
     """The backward searches of a planner, one per goal."""
 
-    width: int          # of the map,
-    size: int           # ... its cells,
-    row_of: int         # ... and the row of a cell is cell * row_of >> _ROW_SHIFT: to divide takes longer
+    width: int      # of the map, in cells,
+    across: int     # ... and in pages;
+    row_of: int     # the row of a cell is cell * row_of >> _ROW_SHIFT: to divide takes longer
     page_of: Annotated[np.ndarray, int32("searches", "map_pages", marked_by="has_paged")]   # where a page begins in
     has_paged: Annotated[np.ndarray, marks("searches")]             # ... `known`, or NO_PAGE
     known: Pages    # by cell: (g << 1 | closed) - _FAR, or _UNREACHED
@@ -68,25 +81,21 @@ class Reverse(NamedTuple):
 
     def lengths_in_use(self) -> dict[str, int]:
         """How much of the pool of entries a snapshot has to hold."""
-        return {"items": int(self.counts[0].entries)}
+        return {"items": self.counts["entries"].item()}
 
 
 def make_reverse(
     grid: Grid, *, searches: int = 0, pages: int = 1 << 16, entries: int = 1 << 20, levels: int = 256
 ) -> Reverse:
     """Empty searches on a map; so many pages, entries and values of f, until these grow."""
+    across, down = across_and_down(grid.width, grid.height)
     given = {
-        "width": grid.width, "size": grid.size, "row_of": (1 << _ROW_SHIFT) // grid.width + 1,
+        "width": grid.width, "across": across, "row_of": (1 << _ROW_SHIFT) // grid.width + 1,
         "known": make_pages(pages), "entry": make_pool(entries),
     }  # fmt: skip
-    reverse = allocate(Reverse, given, searches=searches, map_pages=pages_of(grid), levels=levels)
+    reverse = allocate(Reverse, given, searches=searches, map_pages=across * down, levels=levels)
     reverse.counts[0].entries = 1
     return reverse
-
-
-def pages_of(grid: Grid) -> int:
-    """How many pages a map has."""
-    return (grid.width + 7 >> 3) * (grid.height + 7 >> 3)
 
 
 def with_space(reverse: Reverse) -> Reverse:
@@ -108,7 +117,7 @@ def begin(reverse: Reverse, search: int, goal: int, origin: int) -> None:
     What it will write to first is written now: a new page of memory takes a microsecond, which is not the tick's.
     """
     reverse.goal[search], reverse.origin[search] = goal, origin
-    reverse.page_of[search, _place_of(reverse, goal) >> 6] = NO_PAGE
+    reverse.page_of[search, page_at(reverse.across, goal % reverse.width, goal // reverse.width)] = NO_PAGE
     reverse.level_f[search, 0] = reverse.level_top[search, 0] = 0
 
 
@@ -123,23 +132,17 @@ def carry_on(reverse):
 
 
 @jit
-def _place_at(reverse, x, y):
-    """Where (x, y) is on the pages of the map: page << 6 | cell."""
-    return ((y >> 3) * ((reverse.width + 7) >> 3) + (x >> 3)) << 6 | (y & 7) << 3 | (x & 7)
-
-
-@jit
-def _place_of(reverse, cell):
-    """The same of a cell."""
-    y = (np.int64(cell) * reverse.row_of) >> _ROW_SHIFT
-    return _place_at(reverse, cell - y * reverse.width, y)
+def _row_of(reverse, cell):
+    """The row of a cell."""
+    return (np.int64(cell) * reverse.row_of) >> _ROW_SHIFT
 
 
 @jit
 def _known(reverse, search, cell):
     """What is known of a cell."""
-    place = _place_of(reverse, cell)
-    return get(reverse.known.pool, reverse.page_of[search, place >> 6] + (place & 63))
+    y = _row_of(reverse, cell)
+    x = cell - y * reverse.width
+    return get(reverse.known.pool, reverse.page_of[search, page_at(reverse.across, x, y)] + place_at(x, y))
 
 
 @jit
@@ -258,10 +261,12 @@ def _bring_around(tables, reverse, page_of, at):
     if at < reverse.entry.counts[0].until:
         bring(reverse.entry, at)
     first = reverse.entry.items[at] >> 32
+    x, y = first % tables.width, first // tables.width
     bits, until = tables.moves[first], reverse.known.pool.counts[0].until
     for d in range(9):
         if d == 8 or bits >> d & 1:
-            page = np.int64(page_of[_place_of(reverse, first if d == 8 else first + tables.offset[d]) >> 6])
+            near = page_at(reverse.across, x, y) if d == 8 else page_at(reverse.across, x + DX[d], y + DY[d])
+            page = np.int64(page_of[near])
             if page < until:
                 bring(reverse.known.pool, page)
 
@@ -275,7 +280,7 @@ def _resume(tables, reverse, search, cell):
     counts, allowance = reverse.counts[0], reverse.allowance.counts[0]
     level_f, level_top = reverse.level_f[search], reverse.level_top[search]
     levels = np.int64(reverse.levels[search])
-    moves, offset, width, row_of = tables.moves, tables.offset, tables.width, reverse.row_of
+    moves, offset, width, across = tables.moves, tables.offset, tables.width, reverse.across
     directions = 4 if tables.minor == CARDINAL_COST else 8
     goal, origin = np.int64(reverse.goal[search]), np.int64(reverse.origin[search])
     origin_x, origin_y = origin % width, origin // width
@@ -284,9 +289,10 @@ def _resume(tables, reverse, search, cell):
         if not _has_space(reverse, levels):
             return OUT_OF_SPACE
         reverse.has_paged[search] = reverse.has_searched[search] = True
-        place = _place_of(reverse, goal)
-        page_of[place >> 6] = new_page(reverse.known)
-        put(reverse.known.pool, page_of[place >> 6] + (place & 63), -_FAR)
+        x, y = goal % width, goal // width
+        page = new_page(reverse.known)
+        page_of[page_at(across, x, y)] = page
+        put(reverse.known.pool, page + place_at(x, y), -_FAR)
         if is_growing:
             _bring_entries(reverse)
         levels = _push(reverse, level_f, level_top, levels, np.int64(0), goal)
@@ -297,10 +303,9 @@ def _resume(tables, reverse, search, cell):
             _bring_around(tables, reverse, page_of, at)
         top = entry[at]
         first = top >> 32
-        y = (first * row_of) >> _ROW_SHIFT
+        y = _row_of(reverse, first)
         x = first - y * width
-        place = _place_at(reverse, x, y)
-        slot = page_of[place >> 6] + (place & 63)
+        slot = page_of[page_at(across, x, y)] + place_at(x, y)
         here = known[slot]
         is_outdated = here & 1                      # an entry from before the cell was improved
         if not is_outdated:
@@ -329,18 +334,18 @@ def _resume(tables, reverse, search, cell):
                 continue
             cost = g + (CARDINAL_COST if d < 4 else DIAGONAL_COST)
             opened = (cost << 1) - _FAR
-            beside_x, beside_y = x + DX[d], y + DY[d]
-            place = _place_at(reverse, beside_x, beside_y)
-            page = np.int64(page_of[place >> 6])
-            if opened + 1 >= known[page + (place & 63)]:        # closed, or no better than before
+            near_x, near_y = x + DX[d], y + DY[d]
+            at_page, place = page_at(across, near_x, near_y), place_at(near_x, near_y)
+            page = np.int64(page_of[at_page])
+            if opened + 1 >= known[page + place]:               # closed, or no better than before
                 continue
             if page == NO_PAGE:
                 page = new_page(reverse.known)
-                page_of[place >> 6] = page
+                page_of[at_page] = page
                 reverse.has_paged[search] = True
-            known[page + (place & 63)] = opened
+            known[page + place] = opened
             known_written[page // CHUNK] = True
-            h = empty_map_cost(tables, abs(beside_x - origin_x), abs(beside_y - origin_y))
+            h = empty_map_cost(tables, abs(near_x - origin_x), abs(near_y - origin_y))
             levels = _push(reverse, level_f, level_top, levels, cost + h, first + offset[d])
         if first == cell:
             answer = g
@@ -351,22 +356,24 @@ def _resume(tables, reverse, search, cell):
 
 
 @jit
-def _is_touched(reverse, search, width, cells):
+def _is_touched(reverse, search, cells):
     """Whether a search has come to one of these cells or to a neighbour of one."""
+    width, down = reverse.width, reverse.page_of.shape[1] // reverse.across
+    size = width * SIDE * down          # of all cells in the rows that pages cover
     for cell in cells:
         for row in range(-1, 2):
             for column in range(-1, 2):
                 near = cell + row * width + column
-                if 0 <= near < reverse.size and reaches(reverse, search, near):
+                if 0 <= near < size and reaches(reverse, search, near):
                     return True
     return False
 
 
 @jit
-def _forget_touched(reverse, searches, width, cells):
+def _forget_touched(reverse, searches, cells):
     """Empty those of some searches that have come to one of these cells or beside one. Mutates: reverse."""
     for search in searches:
-        if _is_touched(reverse, search, width, cells):
+        if _is_touched(reverse, search, cells):
             forget(reverse, search)
 
 
@@ -377,28 +384,23 @@ class SharedSearches:
         levels = 16 if grid.connectivity == 4 else 256      # twice as many as there mostly are, at the least
         self.reverse = make_reverse(grid, levels=levels)
         self.of = np.zeros(0, np.int32)             # int32[agents] the search of each agent
-        self._grid = grid
-        self._by_goal: dict[int, int] = {}
-        self._users: list[int] = []                 # agents by search
-        self._unused: list[int] = []
+        self._users = np.zeros(0, np.int32)         # int32[searches] how many agents have each search
 
     def reserve(self, agents: int) -> None:
         """Make space for so many agents. A search for each of them is enough: orders need no more."""
         more = ahead(self.of.size, agents)
         if more > self.of.size:
-            self.of = np.pad(self.of, (0, more - self.of.size), constant_values=-1)
             self.reverse = grown(self.reverse, searches=more)
-            self._users += [0] * (more - len(self._users))
+            self._users = np.pad(self._users, (0, more - self._users.size))
+            self.of = np.pad(self.of, (0, more - self.of.size), constant_values=-1)
 
     def aim(self, agent: int, goal: int, origin: int) -> None:
         """Say where an agent wants to go, and from where."""
         self.reserve(agent + 1)
         self.drop(agent)
-        search = self._by_goal.get(goal)
-        if search is None:
-            search = self._unused.pop() if self._unused else len(self._by_goal)
+        search = number_of(self.reverse.goal, self._users, goal)
+        if self._users[search] == 0:
             begin(self.reverse, search, goal, origin)
-            self._by_goal[goal] = search
         self._users[search] += 1
         self.of[agent] = search
 
@@ -408,16 +410,13 @@ class SharedSearches:
         if search < 0:
             return
         self.of[agent] = -1
-        self._users[search] -= 1
-        if self._users[search] == 0:
-            del self._by_goal[int(self.reverse.goal[search])]
+        if self._users[search] == 1:
             forget(self.reverse, search)
-            self._unused.append(search)
+        self._users[search] -= 1
 
     def cells_changed(self, cells: NDArray[np.int32]) -> None:
         """Begin anew the searches that have come near an edited cell; the others have not seen it yet."""
-        searches = np.array([*self._by_goal.values()], np.int32)
-        _forget_touched(self.reverse, searches, self._grid.width, cells)
+        _forget_touched(self.reverse, np.flatnonzero(self._users), cells)
 
     def grow(self) -> None:
         """Make the space that a search asked for."""

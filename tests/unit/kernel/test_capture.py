@@ -42,6 +42,7 @@ class Table(NamedTuple):
     ring: Annotated[np.ndarray, int32("cells", 3, used_by="is_used")]
     is_used: Annotated[np.ndarray, flags("cells")]
     seen: Annotated[np.ndarray, int32("cells", fill=-1, is_scratch=True)]
+    guess: Annotated[np.ndarray, int32("cells", fill=-1, is_hint=True)]
     counts: Annotated[np.ndarray, record("lines")]
 
     def lengths_in_use(self) -> dict[str, int]:
@@ -118,7 +119,7 @@ def change(thing: Thing, draw: np.random.Generator) -> None:
     if draw.random() < 0.5:
         cell = draw.integers(9)
         table.ring[cell, draw.integers(3)], table.is_used[cell] = draw.integers(3), True
-    table.seen[draw.integers(9)] = 5
+    table.seen[draw.integers(9)] = table.guess[draw.integers(9)] = 5
     thing.plain = thing.plain[:: int(draw.integers(1, 3))].copy()
     thing.plain[draw.integers(thing.plain.size, size=3)] = 9
     fact = Fact("again", (1, int(draw.integers(9))))
@@ -144,10 +145,11 @@ def test_whatever_has_happened_since_all_is_as_it_was(keeper: Keeper | None) -> 
             del known[int(draw.integers(len(known)))]
         change(thing, draw)
         captured, before = known[int(draw.integers(len(known)))]
-        scratch = thing.scratch
+        scratch, guess = thing.scratch, thing.table.guess.tolist()
         go_back(thing, captured, times=2, keeper=keeper)        # each step may be made twice
         assert repr(state_of(thing)) == before
         assert (thing.table.seen == -1).all()
+        assert thing.table.guess.tolist() == guess
         if draw.random() < 0.5:
             change(thing, draw)                     # and on from there
         assert thing.scratch is scratch
@@ -205,6 +207,22 @@ def test_a_shelf_that_is_used_again_and_again_does_not_grow() -> None:
         if k % 7 == 0:
             go_back(thing, held[0], keeper=keeper)
     assert len(lines_of(held[0]).shelf.pieces) == 16            # four times four pieces, as at first
+
+
+@pytest.mark.small
+def test_arrays_with_marks_are_shared_in_a_bundle_that_is_replaced_time_and_again() -> None:
+    thing, keeper, shelves = Thing(), Keeper(), []
+    thing.table.counts[0].lines = 8
+    for k in range(5):
+        thing.table = thing.table._replace(still=thing.table.still.copy())
+        thing.table.lines[k], thing.table.written[k // 2] = k, True
+        captured = capture(thing, keeper)
+        shelves.append(lines_of(captured).shelf)
+        assert_same(captured, capture(thing))
+        thing.table.lines[6], thing.table.written[3] = k, True
+        go_back(thing, captured, keeper=keeper)
+        assert_same(captured, capture(thing))
+    assert len(set(shelves)) == 1
 
 
 @pytest.mark.small

@@ -7,7 +7,7 @@ from tests.reference.reverse_resumable import distances
 from wend import Grid
 from wend.kernel import OUT_OF_BUDGET, OUT_OF_SPACE, UNREACHABLE
 from wend.kernel.allowance import allow, spent
-from wend.kernel.pages import PAGE
+from wend.kernel.pages import PAGE, SIDE
 from wend.kernel.pools import get
 from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST
 from wend.search.reverse_resumable import (
@@ -38,14 +38,12 @@ def ask(grid: Grid, shared: SharedSearches, agent: int, cell: int) -> int:
 def closed(shared: SharedSearches, agent: int) -> dict[int, int]:
     """The cells that a search has closed, with their distances."""
     reverse = shared.reverse
-    across = -(-reverse.width // 8)
     found: dict[int, int] = {}
     for k, page in enumerate(reverse.page_of[shared.of[agent]].tolist()):
-        for j in range(PAGE):
-            known = int(get(reverse.known.pool, page + j))
-            if known & 1:
-                cell = (k // across * 8 + j // 8) * reverse.width + k % across * 8 + j % 8
-                found[cell] = (known + 2**62) >> 1
+        corner = k // reverse.across * SIDE * reverse.width + k % reverse.across * SIDE
+        values = enumerate(int(get(reverse.known.pool, page + j)) for j in range(PAGE))
+        cells = {corner + j // SIDE * reverse.width + j % SIDE: known for j, known in values}
+        found |= {cell: (known + 2**62) >> 1 for cell, known in cells.items() if known & 1}
     return found
 
 
@@ -186,7 +184,7 @@ def test_aiming_and_dropping_again_and_again_needs_no_more_room() -> None:
             aim[agent] = goal
         for known, at in aim.items():
             assert ask(grid, shared, known, cell) == distances(grid, at)[cell]
-    assert shared.reverse.known.counts[0].used <= 1 + 5 * -(-grid.size // PAGE)
+    assert shared.reverse.known.counts[0].used <= 1 + 5 * shared.reverse.page_of.shape[1]
     assert shared.reverse.counts[0].entries <= 5 * grid.size
 
 

@@ -189,6 +189,7 @@ def prune(tree, tables, root):
     for node in range(counts.nodes):
         if mark[node] == _KEPT:
             to, parent = number[node], tree.parent[node]
+            tree.written[to] = True
             for agent in range(tree.cell.shape[1]):
                 tree.cell[to, agent] = tree.cell[node, agent]
             tree.key[to], tree.parent[to] = tree.key[node], NONE if parent == NONE else number[parent]

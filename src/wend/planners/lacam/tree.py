@@ -15,7 +15,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from wend.kernel import jit, scramble
-from wend.kernel.arrays import allocate, grown, int32, int64, record, uint8
+from wend.kernel.arrays import allocate, grown, int32, int64, marks, record, uint8
 from wend.planners.lacam.instance import LacamInstance, moves_from
 
 NONE = -1           # no node, constraint or edge
@@ -28,8 +28,9 @@ _QUEUED, _IMPROVED = 1, 2       # bits of Tree.mark
 class Tree(NamedTuple):
     """All configurations so far, and which of them are still to be tried."""
 
-    cell: Annotated[np.ndarray, int32("nodes", "units")]        # the configuration
-    order: Annotated[np.ndarray, int32("nodes", "units")]       # who decides first there
+    cell: Annotated[np.ndarray, int32("nodes", "units", marked_by="written")]   # the configuration
+    order: Annotated[np.ndarray, int32("nodes", "units", marked_by="written")]  # who decides first there
+    written: Annotated[np.ndarray, marks("nodes")]              # nodes of which one of the two was written
     key: Annotated[np.ndarray, int64("nodes")]                  # the hash of the configuration
     parent: Annotated[np.ndarray, int32("nodes")]               # the node before it on the best path known, or NONE
     g: Annotated[np.ndarray, int64("nodes")]                    # the cost of that path
@@ -64,8 +65,7 @@ class Tree(NamedTuple):
 
     def lengths_in_use(self) -> dict[str, int]:
         """How much of the tree a snapshot has to hold."""
-        counts = self.counts[0]
-        return {name: int(counts[name]) for name in ("nodes", "constraints", "edges", "opened")}
+        return {name: self.counts[name].item() for name in ("nodes", "constraints", "edges", "opened")}
 
 
 def make_tree(instance: LacamInstance) -> Tree:
@@ -169,6 +169,7 @@ def enter_node(tree, goal, cells, order, rank, parent):
     counts = tree.counts[0]
     node = counts.nodes
     counts.nodes += 1
+    tree.written[node] = True
     for unit in range(cells.size):
         tree.cell[node, unit] = cells[unit]
     tree.key[node] = _key_of(cells)
@@ -188,6 +189,7 @@ def sort_units(tree, goal, node, order, rank):
     those on their goals come behind them, in the order of `rank`, the same for all nodes.
     """
     cells, place = tree.cell[node], 0
+    tree.written[node] = True
     for unit in order:
         if cells[unit] != goal[unit]:
             tree.order[node, place] = unit

@@ -47,13 +47,13 @@ class Visits(NamedTuple):
     """The visits of all units, and the scratch of the search."""
 
     first: Annotated[np.ndarray, int32("cells", fill=NONE)]     # the first visit of a cell, or NONE
-    hint: Annotated[np.ndarray, int32("cells", "stretches", fill=NONE)]     # the visit of it last looked at, or NONE
-    stretch: int                                                # ticks >> stretch is the hint's stretch of time
+    hint: Annotated[np.ndarray, int32("cells", "stretches", fill=NONE, is_hint=True)]       # the visit of it last
+    stretch: int        # ... looked at, or NONE; ticks >> stretch is the hint's stretch of time
     own: Annotated[np.ndarray, int32("units", fill=NONE)]       # the chain of a unit's visits: its last one, or NONE
     visit: Annotated[np.ndarray, int32("visits", 8)]            # ENTER to CELL
-    arrival: Annotated[np.ndarray, int32("states")]             # by state: the earliest tick there,
-    came: Annotated[np.ndarray, int32("states")]                # ... the state before,
-    stamp: Annotated[np.ndarray, int32("states")]               # ... and the search that found them
+    arrival: Annotated[np.ndarray, int32("states", is_hint=True)]       # by state: the earliest tick there,
+    came: Annotated[np.ndarray, int32("states", is_hint=True)]          # ... the state before,
+    stamp: Annotated[np.ndarray, int32("states", is_scratch=True)]      # ... and the search that found them, from 1 on
     heap: Heap
     counts: Annotated[
         np.ndarray,
@@ -69,8 +69,7 @@ class Visits(NamedTuple):
 
     def lengths_in_use(self) -> dict[str, int]:
         """How much of it a snapshot has to hold."""
-        used = int(self.counts[0].used)
-        return {"visits": used, "states": self.first.size + used, "entries": int(self.heap.counts[0].held)}
+        return {"visits": self.counts["used"].item(), "entries": 0}     # a search begins with an empty heap
 
 
 def make_visits(cells: int, units: int, ticks: int, others: int = 0) -> Visits:

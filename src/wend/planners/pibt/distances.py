@@ -151,7 +151,9 @@ class Distances:
 
     def share(self) -> None:
         """Let kernels see arrays that have been replaced."""
-        self.known = self.known._replace(**self._shared())
+        shared = self._shared()
+        if any(getattr(self.known, name) is not array for name, array in shared.items()):
+            self.known = self.known._replace(**shared)
 
     def aim(self, agent: int, goal: int, cell: int) -> None:
         """Say where an agent wants to go, and from where. If that is near its last goal, it keeps what it believes."""

@@ -34,7 +34,7 @@ import numpy as np
 
 from wend.kernel import FOUND, NO_AGENT, NO_CELL, OUT_OF_BUDGET, OUT_OF_SPACE, UNREACHABLE, jit
 from wend.kernel.allowance import spend
-from wend.kernel.arrays import allocate, int32, int64, record, uint8
+from wend.kernel.arrays import allocate, flags, int32, int64, record, uint8
 from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, GridTables
 from wend.search.preferences import is_fixed
 from wend.search.reverse_resumable import distance, known_distance
@@ -64,7 +64,8 @@ class Guidance(NamedTuple):
     steps: Annotated[np.ndarray, int32("agents")]                   # how many there are,
     done: Annotated[np.ndarray, int32("agents")]                    # ... and how many were made
     at: Annotated[np.ndarray, int32("agents", fill=NO_CELL)]        # where the agent is on its path
-    traffic: Annotated[np.ndarray, int32("cells", "slots")]         # who comes, by tick: a count for each direction
+    traffic: Annotated[np.ndarray, int32("cells", "slots", used_by="is_used")]      # who comes, by tick: a count for
+    is_used: Annotated[np.ndarray, flags("cells")]                  # ... each direction. Where this is False, nobody
     counts: Annotated[np.ndarray, record("found")]                  # guide paths so far
 
 
@@ -116,6 +117,7 @@ def _enter(tables, guidance, agent, tick, change):
         d, tick = np.int64(guidance.step[agent, k]), tick + 1
         if d != _STAY:
             cell += tables.offset[d]
+        guidance.is_used[cell] = True
         guidance.traffic[cell, _slot(guidance, tick)] += change << _BITS * d
 
 
