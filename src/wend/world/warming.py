@@ -23,6 +23,8 @@ from wend.maps.grid import Grid
 from wend.maps.terrain import Point
 from wend.planners import registry
 from wend.planners.base import Planner
+from wend.planners.lacam import unjamming
+from wend.planners.lacam.real_time import RealTimeLacam
 from wend.search.astar import shortest_path
 from wend.search.real_time import can_learn, make_learned
 from wend.world.world import World
@@ -98,6 +100,8 @@ def _play(planner: Planner) -> None:
     pack(line, line[0], packed, 0)                                  # ... also in snapshots
     unpack(packed, 0, line[0], line)
     keeping.rehearse()
+    if isinstance(planner, RealTimeLacam):
+        unjamming.rehearse(grid)
     world = World(grid, planner, record_reasons=True)
     units = [world.add((x, y), goal=(14 + x, y)) for y in range(5) for x in range(4, 10, 2)]
     tower = world.add((2, 8), pinned=True)

@@ -29,6 +29,7 @@ Deviations
   way is next. It mostly goes deepest into a crowd of goals, where those that come later need not pass it.
 - CLEAR tries the first two of the paper's four cases, at up to `_MOST_TRIED` cells. So this is not complete where
   hardly any cell is empty.
+- A step that takes more than a tick's whole budget is not made.
 - Where a unit gets no further, those that it has moved from their goals are to go home like all others; a round in
   which nobody else gets home is the last.
 
@@ -383,11 +384,11 @@ def push_home(pushing, instance, far, expansions):
     `far` does.
     """
     allow(pushing.allowance, expansions)
-    answer = np.int64(0)
+    answer, spent = np.int64(0), pushing.allowance.counts[0].spent
     while answer == 0:
         answer = _take_turns(pushing, instance, far)
         if answer == 0:
-            answer = _step(pushing, instance, far)
+            answer = _step(pushing, instance, far, spent)
     return np.int64(UNREACHABLE) if answer == _TOO_LONG else answer
 
 
@@ -413,8 +414,12 @@ def _take_turns(pushing, instance, far):
 
 
 @jit
-def _step(pushing, instance, far):
-    """Bring the unit whose turn it is a step further: 0, or why that has to wait. Mutates: pushing."""
+def _step(pushing, instance, far, spent):
+    """Bring the unit whose turn it is a step further: 0, or why that has to wait. Mutates: pushing.
+
+    What had been `spent` before this call of `push_home` tells a step that the whole allowance does not pay for: it gets
+    no further.
+    """
     counts = pushing.counts[0]
     unit = counts.unit
     if pushing.cell[unit] == pushing.goal[unit]:
@@ -428,6 +433,7 @@ def _step(pushing, instance, far):
     if there < 0:
         return there
     begun, away, other = counts.moves, counts.away, pushing.occupant[there]
+    is_first = pushing.allowance.counts[0].spent == spent
     answer = np.int64(_enter(pushing, unit, there))
     if answer == 1 and other != NO_AGENT and pushing.is_home[other]:
         pushing.away[counts.away] = other
@@ -437,6 +443,8 @@ def _step(pushing, instance, far):
     if answer < 0:
         _undo(pushing, begun)
         counts.away = away
+        if answer == OUT_OF_BUDGET and is_first:
+            _give_up(pushing, unit)
         return answer
     if answer == 0:
         _give_up(pushing, unit)

@@ -18,6 +18,7 @@ from collections.abc import Callable
 import numpy as np
 
 from wend.kernel import FOUND, OUT_OF_BUDGET, OUT_OF_SPACE, jit
+from wend.maps.grid import Grid
 from wend.planners.base import Budget, State
 from wend.planners.lacam.ahead import MOST_CELLS, PlanAhead, make_live
 from wend.planners.lacam.live import Party
@@ -93,3 +94,13 @@ class Unjamming:
             return None
         plan = plan_of(pushing, agents.cell[units])
         return None if plan.size > MOST_CELLS else PlanAhead(plan, units, party.goes, state.grid.size)
+
+
+def rehearse(grid: Grid) -> None:
+    """Call the kernels once, for a unit that is home: a small game has no jam."""
+    cell, distances = grid.free_cells()[:1], Distances(grid)
+    distances.reserve(1)
+    distances.aim(0, int(cell[0]), int(cell[0]))
+    pushing = make_pushing(grid.tables, cell, cell, cell[:0], distances.known.reverse.allowance)
+    push_live(pushing, make_live(grid.tables, np.zeros(1, np.int32), cell, distances.known), 1)
+    plan_of(pushing, cell)

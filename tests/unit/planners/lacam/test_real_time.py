@@ -300,7 +300,7 @@ def test_to_refine_the_plan_takes_no_more_than_the_budget_and_goes_on_after_a_sn
 
 @pytest.mark.small
 def test_a_plan_that_is_too_large_to_be_refined_is_walked_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ahead, "_MOST_CELLS", 20)
+    monkeypatch.setattr(ahead, "MOST_CELLS", 20)
     world, plain = (crowd(1, 4, refinement=most) for most in (600, 0))
     assert world.run(max_ticks=300) == plain.run(max_ticks=300) == "done"
     assert (world.trace().moves == plain.trace().moves).all()
