@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from wend.errors import FormatError, ParameterError
+from wend.errors import DataError, FormatError, ParameterError
 from wend.experiments import provenance
 from wend.experiments.jobs import check_code
 from wend.experiments.runner import on_cores
@@ -24,6 +24,7 @@ from wend.planners import registry
 
 _COLUMNS = ("stopped_by", "error", "parameters", "source", "state_hash", "violations")      # and the metrics
 _CLOCKS = ("time-limit", "hard-limit")      # what ends a run sooner on a slower machine
+_NAMED = 5                                  # maps and scenarios that an error lists
 _TOLERANCE = 1e-9                           # of means: other processors add floats in another order
 
 
@@ -118,8 +119,18 @@ def _is_timed(job: Job, row: Row) -> bool:
 
 
 def _other_inputs(folder: Path, spec: Spec, jobs: list[Job]) -> list[Mismatch]:
-    """The maps, scenarios and measures that are not those that the results were made with."""
+    """The maps, scenarios and measures that are not those that the results were made with.
+
+    A DataError if one that they were made with is not there at all.
+    """
     then, now = provenance.recorded_digests(folder), provenance.digests(spec, jobs)
+    used = {f"{kind} {job[key]}" for job in jobs for kind, key in (("map", "map"), ("scenario", "scen"))}
+    if missing := sorted((used & then.keys()) - now.keys()):
+        more = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
+        raise DataError(
+            f"{folder} cannot be verified without what it was made with: {', '.join(missing[:_NAMED])}{more} cannot be "
+            f"found or read. 'wend data list' shows what is there"
+        )
     return [
         Mismatch(name, "its digest", then[name][:16], digest[:16])
         for name, digest in now.items()

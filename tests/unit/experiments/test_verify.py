@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import wend.experiments.verify
-from wend.errors import FormatError, ParameterError
+from wend.errors import DataError, FormatError, ParameterError
 from wend.experiments.runner import run_experiment
 from wend.experiments.spec import Spec, load_spec
 from wend.experiments.store import Store
@@ -44,6 +44,12 @@ def spec(tmp_path, monkeypatch) -> Spec:
 def folder(spec, tmp_path) -> Path:
     run_experiment(spec, "quick", out="r")
     return tmp_path / "r"
+
+
+def test_a_map_that_is_not_there_is_missing_and_not_a_difference(folder) -> None:
+    Path("hall.map").unlink()
+    with pytest.raises(DataError, match=r"without what it was made with: map hall\.map cannot be found"):
+        verify(folder)
 
 
 def test_a_folder_says_what_its_results_were_made_with(spec, folder) -> None:
