@@ -417,8 +417,8 @@ def _take_turns(pushing, instance, far):
 def _step(pushing, instance, far, spent):
     """Bring the unit whose turn it is a step further: 0, or why that has to wait. Mutates: pushing.
 
-    What had been `spent` before this call of `push_home` tells a step that the whole allowance does not pay for: it gets
-    no further.
+    What had been `spent` before this call of `push_home` tells a step for which the whole allowance is too small: there
+    the unit gets no further.
     """
     counts = pushing.counts[0]
     unit = counts.unit
