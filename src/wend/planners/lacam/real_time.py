@@ -17,7 +17,7 @@ runs ahead of the units. Once it has found a plan, the time is spent on refining
     re-rooting                                  RootedTree.walk; rooted.py
     (ours: what an order or a wall leaves)      restart, prune; live.py
     (ours: the plan is refined on the way)      ahead.py, refining.py
-    (ours: the way out of a jam)                unjamming.py, pushing.py
+    (ours: the way out of a jam)                unjamming.py, push_and_swap.py
     (ours: budgets)                             RealTimeLacam
 
 An order or a wall begins the search anew where the units stand, with what holds of the tree; live.py says why that is
@@ -109,7 +109,8 @@ class RealTimeLacam(Pibt):
         unjamming, party = self._unjamming, self._rooted.party
         if is_new:
             unjamming.begin(self.state.tick)
-        elif self._ahead is None and unjamming.sees_jam(self.state, party, self._distances):
+        elif self._ahead is None:
+            unjamming.watch(self.state, party, self._distances)
             self._ahead = unjamming.work(self.state, party, self._distances, self._run, budget)
         return unjamming.is_at_work
 

@@ -1,5 +1,5 @@
 # mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
-"""The way out of a jam: where no more units get home, Push and Swap (pushing.py) makes a plan for all of them.
+"""The way out of a jam: where no more units get home, Push and Swap (push_and_swap.py) makes a plan for all of them.
 
 Real-Time LaCAM is complete, but to be complete may take it for ever: in a narrow place that is full of units at home it
 looks at thousands of configurations around the jam. Push and Swap looks at none. Its plan is long, and is made in
@@ -22,7 +22,7 @@ from wend.maps.grid import Grid
 from wend.planners.base import Budget, State
 from wend.planners.lacam.ahead import MOST_CELLS, PlanAhead, make_live
 from wend.planners.lacam.live import Party
-from wend.planners.lacam.pushing import Pushing, make_pushing, plan_of, push_home
+from wend.planners.lacam.push_and_swap import Pushing, make_pushing, plan_of, push_home
 from wend.planners.pibt.distances import Distances
 from wend.search.reverse_resumable import distance
 
@@ -60,8 +60,8 @@ class Unjamming:
         """Begin with a new search."""
         self._most, self._since, self._pushing = -1, tick, None
 
-    def sees_jam(self, state: State, party: Party, distances: Distances) -> bool:
-        """Whether there is a jam; if so, a plan is begun."""
+    def watch(self, state: State, party: Party, distances: Distances) -> None:
+        """See who is home, and begin a plan if there is a jam."""
         cells, goals = state.agents.cell[party.is_unit], state.agents.goal[party.is_unit]
         home = int(np.count_nonzero(cells == goals))
         if home > self._most:
@@ -72,18 +72,18 @@ class Unjamming:
         if self._pushing is None and home < cells.size and state.tick - self._since >= patience:
             allowance = distances.known.reverse.allowance
             self._pushing = make_pushing(state.grid.tables, cells, goals, party.goes, allowance)
-        return self.is_at_work
 
     def work(
         self, state: State, party: Party, distances: Distances, run: Callable[..., int], budget: Budget
     ) -> PlanAhead | None:
-        """Go on with the plan, as far as the budget allows; return it once it is made.
+        """Go on with the plan in the making, if there is one, as far as the budget allows; return it once it is made.
 
         `run(budget, kernel, ...)` calls a kernel, and makes space if it asks for some.
         """
         agents, units = state.agents, np.flatnonzero(party.is_unit).astype(np.int32)
         pushing, answer = self._pushing, OUT_OF_SPACE
-        assert pushing is not None
+        if pushing is None:
+            return None
         while answer == OUT_OF_SPACE or (answer == OUT_OF_BUDGET and budget.slice() > 0):
             instance = make_live(state.grid.tables, units, agents.goal, distances.known)
             answer = run(budget, push_live, pushing, instance, budget.slice())

@@ -1,4 +1,4 @@
-"""Push and Swap in plain Python: the moves of `planners/lacam/pushing.py`, one after the other."""
+"""Push and Swap in plain Python: the moves of `planners/lacam/push_and_swap.py`, one after the other."""
 
 from __future__ import annotations
 

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.reference.pushing import ReferencePushing
+from tests.reference.push_and_swap import ReferencePushing
 from wend import Grid, World, create
 from wend.kernel import FOUND, UNREACHABLE
 from wend.kernel.allowance import Allowance
 from wend.kernel.arrays import allocate
 from wend.maps.generators import random_map
 from wend.planners.lacam.instance import LacamInstance, make_instance, moves_from
-from wend.planners.lacam.pushing import Pushing, make_pushing, plan_of, push_home
+from wend.planners.lacam.push_and_swap import Pushing, make_pushing, plan_of, push_home
 from wend.problems.scenarios import make_problem
 from wend.rules import Judge
 
