@@ -9,7 +9,7 @@ import numpy as np
 from wend import Snapshot, World
 from wend.kernel.capture import Captured, capture, in_one_block
 from wend.kernel.outline import AGAIN, ARRAY, BUNDLE, INNER, OBJECT, POOL, ROWS
-from wend.kernel.storing import Layout, Source, dtype_of
+from wend.kernel.storing import Source, dtype_of
 
 
 class _Reader:
@@ -23,9 +23,9 @@ class _Reader:
         source = Source(block)
         for one in self.stored:
             self.arrays.append(np.zeros((one.rows, *one.shape[1:]), dtype_of(one.dtype)))
-            source.write([Layout(self.arrays[-1], one.rows, is_packed=one.words > 0)], [one])
-        for step, given in source.steps:
-            step(*given)
+            source.write(self.arrays[-1], one)
+        step, given = source.step()
+        step(*given)
         self.defined: dict[int, Any] = {}
         self._define(captured.tree)
 
@@ -43,8 +43,9 @@ class _Reader:
         if isinstance(node, tuple) and node[:1] == (AGAIN,):
             node = self.defined[node[1]]
         if isinstance(node, tuple) and node[:1] == (OBJECT,):
-            _, number, name, place, nodes = node
-            return INNER, number, name, {**nodes, **self.plain[place], **self.later[place]}
+            _, number, name, place, names, nodes = node
+            plain = dict(zip(names, self.plain[place], strict=True))
+            return INNER, number, name, {**nodes, **plain, **self.later[place]}
         return node
 
 

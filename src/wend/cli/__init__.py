@@ -9,8 +9,11 @@ Nothing heavy is imported before a command needs it: `wend --help` must not wait
 
 from __future__ import annotations
 
+import copy
+import inspect
 import sys
-from typing import NoReturn
+from collections.abc import Collection
+from typing import Any, NoReturn
 
 import typer
 
@@ -68,7 +71,7 @@ def main() -> None:
     """Entry point of the `wend` command."""
     set_up_streams()
     try:
-        app()
+        _app_for(sys.argv[1:])()
     except WendError as error:
         _fail(str(error))
     except OSError as error:
@@ -76,6 +79,38 @@ def main() -> None:
         _fail(f"{place}{error.strerror or error}")
     except MemoryError:
         _fail("this machine has too little memory for that")
+
+
+def _app_for(words: Collection[str]) -> typer.Typer:
+    """The app, as far as these words need it: of the commands that they do not name, it knows the name and the help.
+
+    To make the flags of all commands takes longer than to print the help.
+    """
+    made = copy.copy(app)
+    made.registered_commands = [one if _name_of(one) in words else _only_told(one) for one in app.registered_commands]
+    made.registered_groups = [one if one.name in words else _without_commands(one) for one in app.registered_groups]
+    return made
+
+
+def _name_of(command: Any) -> str:
+    return str(command.name or command.callback.__name__)
+
+
+def _only_told(command: Any) -> Any:
+    told = copy.copy(command)
+    told.name, told.help, told.callback = _name_of(command), inspect.getdoc(command.callback), _nothing
+    return told
+
+
+def _without_commands(group: Any) -> Any:
+    told = copy.copy(group)
+    told.typer_instance = copy.copy(group.typer_instance)
+    told.typer_instance.registered_commands = []
+    return told
+
+
+def _nothing() -> None:
+    pass
 
 
 def _fail(message: str) -> NoReturn:

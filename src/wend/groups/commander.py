@@ -8,8 +8,8 @@ A world calls it when
 - the map was edited: `edit` replaces the slots that the edit has cut off, and drops the paths that it has cut;
 - an agent leaves its group, or the map: `drop`.
 
-It decides where agents go, one `Errand` after the other. The world sends them there, tells the planner and writes it
-down; it does so before it asks for the next errand, which may depend on the one before.
+It decides where agents go, one `Errand` after the other, or one list of them. The world sends them there, tells the
+planner and writes it down; it does so before it asks for the next, which may depend on the one before.
 """
 
 from __future__ import annotations
@@ -19,21 +19,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wend.groups.claims import Claims
+from wend.groups.claims import CUT_OFF, Claims
 from wend.groups.orders import Errand, GroupOrder, PathSearch, paths_to, search_for, shortened
 from wend.groups.routes import NO_PATH, SPACING, Cells, Routes
 from wend.groups.slots import slots_around, slots_for
+from wend.groups.standstill import LOOK_EVERY, STANDSTILL_TICKS, Standstill
+from wend.groups.surroundings import FOR_CUT_OFF
 from wend.journal import Journal
 from wend.kernel import NO_AGENT, NO_CELL
 from wend.maps.terrain import Point, moves_between
 from wend.planners.base import State
 from wend.search.paths import is_walkable
 
-EXCHANGE_AFTER_TICKS = 8    # an agent that has waited this long may exchange slots with an agent beside it,
+EXCHANGE_AFTER_TICKS = LOOK_EVERY   # an agent that has waited this long may exchange slots with an agent beside it,
 AHEAD_AFTER_TICKS = 24      # ... and this long, with the one that it waits for, which need not be beside it
 SETTLE_AFTER_TICKS = 48     # so may one that moves but has not come nearer for so long; one that has waited so long ...
 SETTLE_WITHIN = 2           # ... at most this many moves from its slot stays where it is
-STANDSTILL_TICKS = 128      # a crowd of which none has come nearer to its slot for so long stands still
 ROUTES_AT_ONCE = 16         # agents that get a path that was searched in pieces, in one tick at the most
 LATE_TICKS = 512            # one that has not come nearer to its slot for so long need not wait for that
 
@@ -57,6 +58,7 @@ class Commander:
         self._state = state
         self._routes = routes
         self._claims = claims
+        self._standstill = Standstill(journal)
         self._orders: dict[int, GroupOrder] = {}        # the group order that an agent is under
         self._unplanned: tuple[Unplanned, ...] = ()     # groups whose paths are still to be searched, in this order
 
@@ -150,38 +152,73 @@ class Commander:
         the agents that were sent to one place, as a group or one by one. Two of them are as good as each other, and the
         first to arrive may have walled in a slot: it moves on to that one, farther in, and leaves its own to the agent
         that waits. If that does not help, near is near enough, unless it is in line behind one of its crowd that is not
-        home either; so it is for an agent on whose goal an agent of the program stands. When a crowd has come to a
-        standstill, or for an agent that has been held up very long, it is enough to be beside one that has arrived.
+        home either; so it is for an agent on whose goal an agent of the program stands. When none of a crowd has come
+        nearer to its slot for long, or for an agent that has been held up very long, it is enough to be beside one that
+        has arrived. A crowd that is cut off from its places and stands still (standstill.py) exchanges no more slots
+        but gives them up.
         """
         state, routes = self._state, self._routes
         agents, goals = state.agents, routes.goal
         blocker = state.occupant[goals]
         is_blocked = (blocker != NO_AGENT) & ~agents.controlled[blocker]
-        is_away = agents.controlled & (agents.cell != NO_CELL) & (agents.cell != goals) & (agents.goal == goals)
-        is_away &= self._claims.is_in_a_crowd() | is_blocked
+        is_ours = agents.controlled & (agents.cell != NO_CELL)
+        is_away = is_ours & (agents.cell != goals) & (agents.goal == goals)
+        is_in_a_crowd = is_away & self._claims.is_in_a_crowd()
+        is_away &= is_in_a_crowd | is_blocked
+        if not is_away.any():
+            self._standstill.forget()
+            return
+        crowds = self._claims.crowds()
         is_held_up = (held_up >= SETTLE_AFTER_TICKS) & (held_up % EXCHANGE_AFTER_TICKS == 0)
         is_waiting = ((waited > 0) & (waited % EXCHANGE_AFTER_TICKS == 0)) | is_held_up
         is_late = is_away & is_held_up & (held_up >= STANDSTILL_TICKS)
         if is_late.any():
-            is_on_the_move = np.isin(routes.nearest, routes.nearest[is_away & (held_up < STANDSTILL_TICKS)])
+            is_on_the_move = np.isin(crowds, crowds[is_away & (held_up < STANDSTILL_TICKS)])
             is_late &= ~is_on_the_move | (held_up >= LATE_TICKS)
-        for agent in np.flatnonzero(is_away & is_waiting).tolist():
+        is_cut_off = is_in_a_crowd & (crowds <= CUT_OFF)
+        gives_up = is_cut_off & self._standstill.reached_by(state.tick, crowds, is_ours, is_cut_off)
+        for agent in np.flatnonzero(is_away & is_waiting & ~gives_up).tolist():
             ahead = named(agent) if waited[agent] >= AHEAD_AFTER_TICKS else NO_AGENT
-            other = self._partner(agent, ahead)
+            other = self._partner(agent, ahead, crowds)
             if other != NO_AGENT:
-                mine, theirs = int(goals[agent]), int(goals[other])
-                yield self._errand(agent, theirs)
-                yield self._errand(other, mine)
+                yield from self._exchange(agent, other)
                 continue
-            is_in_line = ahead != NO_AGENT and is_away[ahead] and routes.nearest[ahead] == routes.nearest[agent]
+            is_in_line = ahead != NO_AGENT and is_away[ahead] and crowds[ahead] == crowds[agent]
             has_waited = waited[agent] >= SETTLE_AFTER_TICKS and not is_in_line
             is_near = has_waited and self._moves_left(agent) <= SETTLE_WITHIN
-            here = agents.cell[agent : agent + 1]
-            is_enough = is_near or (is_late[agent] and self._is_beside_home(agent))
-            if is_enough and self._claims.is_free_for(here, agent)[0]:
-                yield self._errand(agent, int(here[0]))
+            if is_near or (is_late[agent] and self._is_beside_home(agent, crowds)):
+                yield from self._stay(agent)
+        gives_up &= (held_up > 0) & (held_up % EXCHANGE_AFTER_TICKS == 0)
+        for agent in np.flatnonzero(gives_up).tolist():
+            yield from self._give_up(agent, int(held_up[agent]), crowds)
 
-    def _partner(self, agent: int, ahead: int) -> int:
+    def _give_up(self, agent: int, held_up: int, crowds: Cells) -> Iterator[Errand]:
+        """Let an agent take the slot that it stands on, from one of its crowd that is not there.
+
+        Where it stands on no slot it stays, if it is beside one of its crowd that has arrived. It has nowhere better to
+        be: so it does anywhere when it has been held up for long.
+        """
+        agents, routes = self._state.agents, self._routes
+        owner = self._claims.holder_of(int(agents.cell[agent]))
+        if owner == NO_AGENT:
+            if held_up >= STANDSTILL_TICKS or self._is_beside_home(agent, crowds):
+                yield from self._stay(agent)
+        elif crowds[owner] == crowds[agent] and not agents.pinned[owner] and agents.goal[owner] == routes.goal[owner]:
+            yield from self._exchange(agent, owner)
+
+    def _exchange(self, agent: int, other: int) -> Iterator[Errand]:
+        """Two agents of a crowd exchange their slots."""
+        mine, theirs = int(self._routes.goal[agent]), int(self._routes.goal[other])
+        yield self._errand(agent, theirs)
+        yield self._errand(other, mine)
+
+    def _stay(self, agent: int) -> Iterator[Errand]:
+        """An agent stays where it is, if that is nobody's."""
+        here = self._state.agents.cell[agent : agent + 1]
+        if self._claims.is_free_for(here, agent)[0]:
+            yield self._errand(agent, int(here[0]))
+
+    def _partner(self, agent: int, ahead: int, crowds: Cells) -> int:
         """The agent of its crowd with which one that waits should exchange slots: beside it, or `ahead`; or NO_AGENT.
 
         A planner may keep agents apart, so that the one that it waits for is not beside it.
@@ -192,20 +229,20 @@ class Commander:
         for other in (*beside, ahead):
             if other == NO_AGENT or not agents.controlled[other] or agents.pinned[other]:
                 continue                    # there is none, or it is not to be moved
-            if routes.nearest[other] != routes.nearest[agent] or agents.goal[other] != routes.goal[other]:
+            if crowds[other] != crowds[agent] or agents.goal[other] != routes.goal[other]:
                 continue                    # not of this crowd, or still on its route
             there, other_slot = (grid.xy(int(cells[other])) for cells in (agents.cell, routes.goal))
             if should_exchange(here, slot, there, other_slot):
                 return other
         return NO_AGENT
 
-    def _is_beside_home(self, agent: int) -> bool:
+    def _is_beside_home(self, agent: int, crowds: Cells) -> bool:
         """Whether an agent of the same crowd that is at home is one move away."""
         grid, cell, routes = self._state.grid, self._state.agents.cell, self._routes
         beside = [grid.cell(*place) for place in grid.neighbours(grid.xy(int(cell[agent])))]
         others = self._state.occupant[beside]
         is_home = (others != NO_AGENT) & (routes.goal[others] == cell[others])
-        return bool((is_home & (routes.nearest[others] == routes.nearest[agent])).any())
+        return bool((is_home & (crowds[others] == crowds[agent])).any())
 
     def _moves_left(self, agent: int) -> int:
         """How many moves an agent is from its slot if nothing is in the way."""
@@ -216,17 +253,18 @@ class Commander:
         """Another slot for the place that an agent was sent to."""
         return Errand(agent, int(self._routes.asked[agent]), int(self._routes.nearest[agent]), goal)
 
-    def edit(self, misled: list[int]) -> Iterator[Errand]:
+    def edit(self, misled: list[int]) -> Iterator[list[Errand]]:
         """Mend the orders after an edit of the map.
 
         `misled` lists the agents whose goals the edit has put out of reach, or whose unreachable goals it has opened:
         they get new slots. Agents whose paths are cut keep their slots. All set out at once; `search` finds new paths.
+        The errands come order by order.
         """
         for order, members in self._by_order(misled).items():
-            yield from self._set_out(order, members)
+            yield list(self._set_out(order, members))
         cut = self._routes.cut(self._state.grid.tables, self._state.agents) if self.has_orders else []
         for order, members in self._by_order(cut).items():
-            yield from self._set_out(order, members, keep_slots=True)
+            yield list(self._set_out(order, members, keep_slots=True))
 
     def _by_order(self, agents: list[int]) -> dict[GroupOrder, list[int]]:
         """Those of these agents that are under group orders, by order."""
@@ -239,9 +277,9 @@ class Commander:
     def _plan(self, order: GroupOrder, members: list[int]) -> Iterator[Errand]:
         """Lead these agents of a group to slots around its target."""
         grid, taken = self._state.grid, self._claims.taken_by_others(members)
-        for part, nearest in self._parts(order, members):
+        for part, nearest, origin in self._parts(order, members):
             paths = paths_to(grid, self._state.agents.cell[part].tolist(), nearest, order.mode)
-            for agent, slot, path in zip(part, slots_for(grid, paths, taken).tolist(), paths, strict=True):
+            for agent, slot, path in zip(part, slots_for(grid, paths, taken, origin).tolist(), paths, strict=True):
                 yield self._enlist(agent, order, nearest, slot, shortened(grid, path, slot))
 
     def _set_out(self, order: GroupOrder, members: list[int], *, keep_slots: bool = False) -> Iterator[Errand]:
@@ -249,20 +287,23 @@ class Commander:
         taken = self._claims.taken_by_others(members)
         self._journal.on_failure(self._forget_searches)
         self._journal.keep_attribute(self, "_unplanned")
-        for part, nearest in self._parts(order, members):
+        for part, nearest, origin in self._parts(order, members):
             here, had = self._state.agents.cell[part], self._routes.goal[part]
-            slots = had if keep_slots else slots_around(self._state.grid, here, nearest, taken)
+            slots = had if keep_slots else slots_around(self._state.grid, here, nearest, taken, origin)
             self._unplanned += (Unplanned(order, part, nearest),)
             for agent, slot in zip(part, slots.tolist(), strict=True):
                 yield self._enlist(agent, order, nearest, slot, NO_PATH)
 
-    def _parts(self, order: GroupOrder, members: list[int]) -> Iterator[tuple[list[int], int]]:
-        """Agents that cannot meet are planned for apart: each part of a group, and the place where it goes."""
+    def _parts(self, order: GroupOrder, members: list[int]) -> Iterator[tuple[list[int], int, int]]:
+        """Agents that cannot meet are planned for apart: each part of a group, the place where it goes, and where the
+        chessboard of its slots begins.
+        """
         component = self._state.grid.component[self._state.agents.cell]
         asked = self._state.grid.cell(*order.target)
         for label in sorted(set(component[members].tolist())):
             part = [agent for agent in members if component[agent] == label]
-            yield part, self._claims.within_reach(part[0], asked)
+            nearest = self._claims.within_reach(part[0], asked)
+            yield part, nearest, nearest if nearest == asked else FOR_CUT_OFF
 
     def _enlist(self, agent: int, order: GroupOrder, nearest: int, slot: int, path: Cells) -> Errand:
         """Put an agent under an order."""

@@ -74,7 +74,7 @@ class Pursuits:
         is_as_near = goal != place and self._moves(goal, place) <= max(self._moves(goal, asked), 1)
         if is_within_reach and is_as_near and not is_opened and self._is_mine(agent, goal):
             return Errand(agent, place, nearest, goal)
-        return Errand(agent, place, nearest, self._claims.slot_near(agent, nearest, but=place))
+        return Errand(agent, place, nearest, self._claims.slot_near(agent, place, nearest, but=place))
 
     def _is_mine(self, agent: int, cell: int) -> bool:
         return bool(self._claims.is_free_for(np.array([cell]), agent)[0])

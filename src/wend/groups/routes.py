@@ -96,6 +96,10 @@ class Routes:
         cells: list[int] = errands.path[agent, errands.waypoint[agent] : length : SPACING].tolist() if length else []
         return cells
 
+    def have_waypoints(self, agents: Cells) -> NDArray[np.bool_]:
+        """Whether each of these agents has waypoints still to pass."""
+        return np.asarray(self._errands.length[agents] > 0)
+
     def add_agent(self, agent: int) -> None:
         """An agent has come, with an index that is the next one, or that of an agent that has left."""
         self._journal.keep_attribute(self, "_agents")
@@ -104,6 +108,17 @@ class Routes:
             self._errands = grown(self._errands, agents=ahead(agent, agent + 1))
         renew(self._errands, agent, self._journal, is_spare=agent == self._agents)
         self._agents = max(self._agents, agent + 1)
+
+    def add_all(self, cells: Cells, goals: Cells) -> None:
+        """The first agents of all have come, who stand on these cells and are sent to these goals."""
+        for name in ("_agents", "_errands"):
+            self._journal.keep_attribute(self, name)
+        self._agents = goals.size
+        self._errands = grown(self._errands, agents=ahead(0, goals.size))
+        for sent_to in (self.asked, self.nearest, self.goal):
+            sent_to[:] = goals
+        self.been_home[:] = cells == goals
+        self._errands.waypoint[: self._agents] = SPACING
 
     def aim(self, agent: int, asked: int, nearest: int, goal: int, path: Cells | None) -> int:
         """Send an agent to a goal along a path, which counts only if it has a waypoint; return where it heads first.
@@ -127,6 +142,25 @@ class Routes:
             errands.length[agent] = path.size if path.size > SPACING else 0
             errands.waypoint[agent] = SPACING
         return int(errands.path[agent, errands.waypoint[agent]]) if errands.length[agent] else goal
+
+    def aim_all(
+        self, agents: Cells, asked: Cells, nearest: Cells, goals: Cells, *, keeps_waypoints: bool
+    ) -> Cells:
+        """Send agents to goals without paths, or by the waypoints that they have; return where they head first."""
+        errands = self._errands
+        changed = (errands.asked, errands.nearest, errands.goal, errands.been_home)
+        for array in changed if keeps_waypoints else (*changed, errands.length, errands.waypoint):
+            self._journal.keep(array, agents)
+        errands.been_home[agents] &= errands.goal[agents] == goals
+        errands.asked[agents], errands.nearest[agents], errands.goal[agents] = asked, nearest, goals
+        if not keeps_waypoints:
+            errands.length[agents], errands.waypoint[agents] = 0, SPACING
+            return goals
+        has_waypoint = errands.length[agents] > 0
+        heading = goals.copy()
+        on_their_way = agents[has_waypoint]
+        heading[has_waypoint] = errands.path[on_their_way, errands.waypoint[on_their_way]]
+        return heading
 
     def advance(self, tables: GridTables, agents: Agents) -> list[int]:
         """Let agents that have come to a waypoint head for the next; return these agents. Mutates: agents.goal.

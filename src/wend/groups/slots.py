@@ -1,7 +1,8 @@
+# mypy: disallow-untyped-calls=False
 """Slots: many agents, one target. Each agent gets a place of its own near the target, so that paths hardly cross.
 
-`choose` picks the cells: the nearest to the target by moves, one colour of a chessboard, and none in a doorway, so that
-a passage stays open and agents that have arrived do not wall in those that have not. `deal` says which agent gets
+`_choose` picks the cells: the nearest to the target by moves, one colour of a chessboard, and none in a doorway, so
+that a passage stays open and agents that have arrived do not wall in those that have not. `deal` says which agent gets
 which: the group keeps its formation. The first to come goes farthest in, those on the left stay on the left; a group
 that stands around its target closes in on it from all sides.
 
@@ -18,37 +19,39 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wend.groups.routes import Cells
+from wend.groups.surroundings import SPARE, floor_of, kinds_of
 from wend.maps.grid import Grid
-from wend.maps.masks import opened
 from wend.search.flood import move_distances
 
 Floats = NDArray[np.float64]
 
-SPARE = 64              # cells to choose from beyond four times as many as are needed
-_WIDE = 4               # cells; what is narrower is a doorway
 _SET_OUT_MOVES = 16     # moves of a path that say in which direction the group sets out
 _ONE_SIDED = 0.5        # A group has a front if the mean of the unit vectors from the target to its agents is at least
                         # this long: 1 if all come from the same direction, 0 if they stand all around the target
 
 
-def slots_for(grid: Grid, paths: Sequence[Cells], taken: Cells) -> Cells:
-    """A slot for each agent of a group whose paths lead to one target: all distinct, and not taken where possible."""
+def slots_for(grid: Grid, paths: Sequence[Cells], taken: Cells, origin: int | None = None) -> Cells:
+    """A slot for each agent of a group whose paths lead to one target: all distinct, and not taken where possible.
+
+    The chessboard begins at the target, or at an `origin`.
+    """
     approach = _Approach(grid, paths)
-    return approach.deal(approach.choose(taken))
+    return approach.deal(_choose(grid, approach.target, len(paths), taken, origin))
 
 
-def slots_around(grid: Grid, starts: Cells, target: int, taken: Cells) -> Cells:
+def slots_around(grid: Grid, starts: Cells, target: int, taken: Cells, origin: int | None = None) -> Cells:
     """The same before any path is known: agents stay on the side of the target on which they stand."""
-    chosen = _choose(grid, target, starts.size, taken)
+    chosen = _choose(grid, target, starts.size, taken, origin)
     return _dealt(_lined_up(*_offsets(grid, starts, target)), chosen, _lined_up(*_offsets(grid, chosen, target)))
 
 
-def _choose(grid: Grid, target: int, count: int, taken: Cells) -> Cells:
+def _choose(grid: Grid, target: int, count: int, taken: Cells, origin: int | None) -> Cells:
     """So many cells around a target. Where others are too few, cells in doorways are used, then gaps of the chessboard,
     then taken cells."""
     around = move_distances(grid, target, nearest=4 * count + taken.size + SPARE)[1]
-    unwanted = 4 * np.isin(around, taken) + 2 * is_gap(grid, around, target)
-    return np.asarray(around[np.argsort(unwanted + is_in_a_doorway(grid, around), kind="stable")][:count])
+    kinds = np.empty(around.size, np.int32)
+    kinds_of(floor_of(grid), around, target if origin is None else origin, kinds)
+    return np.asarray(around[np.argsort(4 * np.isin(around, taken) + kinds, kind="stable")][:count])
 
 
 def _dealt(agents: NDArray[np.intp], chosen: Cells, cells: NDArray[np.intp]) -> Cells:
@@ -72,10 +75,6 @@ class _Approach:
         far = np.maximum(np.sqrt(dx * dx + dy * dy), 1.0)
         one_sided = math.sqrt(math.fsum(dx / far) ** 2 + math.fsum(dy / far) ** 2) / len(paths)
         self.surrounds = one_sided < _ONE_SIDED
-
-    def choose(self, taken: Cells) -> Cells:
-        """As many cells around the target as there are agents."""
-        return _choose(self.grid, self.target, self.starts.size, taken)
 
     def deal(self, chosen: Cells) -> Cells:
         """The slot of each agent: agents and chosen cells are both lined up in ranks, front first, side by side."""
@@ -101,28 +100,9 @@ class _Approach:
         return np.asarray(forward_x * dy - forward_y * dx)
 
 
-def is_gap(grid: Grid, cells: Cells, target: int) -> NDArray[np.bool_]:
-    """Whether each cell is left free between slots, so that agents can pass: one colour of a chessboard.
-
-    Without diagonals three cells in four are left free.
-    """
-    dx, dy = (offsets % 2 for offsets in _offsets(grid, cells, target))
-    return np.asarray(dx != dy if grid.connectivity == 8 else dx + dy > 0)
-
-
 def _offsets(grid: Grid, cells: NDArray[Any], origin: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """Columns and rows from an origin to cells."""
     return cells % grid.width - origin % grid.width, cells // grid.width - origin // grid.width
-
-
-def is_in_a_doorway(grid: Grid, cells: Cells) -> NDArray[np.bool_]:
-    """Whether each cell is in, or beside, a doorway: free cells that no free square of _WIDE cells a side covers."""
-    y, x = cells // grid.width, cells % grid.width
-    top, left = max(int(y.min()) - _WIDE, 0), max(int(x.min()) - _WIDE, 0)
-    free = grid.passable[top : int(y.max()) + _WIDE + 1, left : int(x.max()) + _WIDE + 1]
-    narrow = np.pad(free & ~opened(free, _WIDE), 1)
-    y, x = y - top + 1, x - left + 1
-    return np.asarray(np.any([narrow[y + dy, x + dx] for dy in (-1, 0, 1) for dx in (-1, 0, 1)], axis=0))
 
 
 def _lined_up(depth: NDArray[Any], side: NDArray[Any]) -> NDArray[np.intp]:

@@ -96,6 +96,20 @@ class Declared:
         items = np.ndarray((rows * row // self.dtype.itemsize,), self.dtype, space)
         return items[: math.prod(lengths)].reshape(lengths)
 
+    def grown(self, array: NDArray[Any], lengths: Mapping[str, int]) -> NDArray[Any]:
+        """The same array with axes of at least these lengths."""
+        shape = array.shape
+        axes = zip(self.axes, shape, strict=True)
+        wanted = tuple([now if isinstance(axis, int) else max(now, lengths.get(axis, 0)) for axis, now in axes])
+        if wanted == shape:
+            return array
+        larger = self.lengthened(array, wanted[0]) if wanted[1:] == shape[1:] else None
+        if larger is None:
+            larger = self.allocate(wanted)
+            if array.size:
+                larger[tuple(map(slice, shape))] = array
+        return larger
+
     def lengthened(self, array: NDArray[Any], rows: int) -> NDArray[Any] | None:
         """The same array with more rows, without a copy; None where it has no space for them."""
         space: Any = array.base
@@ -124,6 +138,19 @@ def zeros(lengths: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
             fresh.madvise(mmap.MADV_HUGEPAGE)
         return np.ndarray(lengths, dtype, fresh)
     return _in_line(np.zeros, lengths, dtype, size)
+
+
+def make_in_huge_pages(array: NDArray[Any], items: int) -> None:
+    """Have the system make the memory of the first so many items of an array with rows ahead, as far as it fills huge
+    pages. Where there are none, or the array has no rows ahead, nothing happens.
+    """
+    fresh, size = getattr(array.base, "base", None), min(items * array.itemsize, array.nbytes)
+    size -= size % _HUGE_PAGE
+    if size == 0 or not isinstance(fresh, mmap.mmap) or not hasattr(mmap, "MADV_HUGEPAGE"):
+        return
+    fresh.madvise(mmap.MADV_HUGEPAGE, 0, size)
+    touched = array[: size // array.itemsize : _HUGE_PAGE // array.itemsize]
+    touched += 0        # written, and left as it is
 
 
 def _in_line(make: Callable[..., Any], lengths: tuple[int, ...], dtype: np.dtype[Any], size: int) -> NDArray[Any]:
@@ -166,27 +193,46 @@ def float64(*axes: str | int, fill: int = 0) -> Declared:
     return Declared(np.dtype(np.float64), axes, fill)
 
 
-def uint8(*axes: str | int, fill: int = 0) -> Declared:
+def uint8(
+    *axes: str | int, fill: int = 0, marked_by: str = "", rows_per_mark: int = 1, is_scratch: bool = False
+) -> Declared:
     """An array of bytes."""
-    return Declared(np.dtype(np.uint8), axes, fill)
+    return Declared(np.dtype(np.uint8), axes, fill, marked_by, rows_per_mark, is_scratch=is_scratch)
 
 
-def flags(*axes: str | int) -> Declared:
+def uint16(*axes: str | int) -> Declared:
+    """An array of 16 bits each, without a sign."""
+    return Declared(np.dtype(np.uint16), axes)
+
+
+def flags(*axes: str | int, marked_by: str = "", rows_per_mark: int = 1) -> Declared:
     """An array of booleans, all False."""
-    return Declared(np.dtype(np.bool_), axes)
+    return Declared(np.dtype(np.bool_), axes, 0, marked_by, rows_per_mark)
 
 
-def marks(axis: str) -> Declared:
-    """An array of booleans, all True: which rows of another array were written since the last snapshot."""
-    return Declared(np.dtype(np.bool_), (axis,), fill=True)
+def marks(*axes: str) -> Declared:
+    """An array of booleans, all True: which rows of another array were written since the last snapshot.
+
+    With a second axis, which parts of each row, as many equal ones as that is long.
+    """
+    return Declared(np.dtype(np.bool_), axes, fill=True)
 
 
 def record(*names: str) -> Declared:
     """One element with int64 fields of these names."""
+    return _records(1, names)
+
+
+def records(axis: str, *names: str) -> Declared:
+    """Elements with int64 fields of these names: they lie side by side, and an index is looked up once for all."""
+    return _records(axis, names)
+
+
+def _records(axis: str | int, names: tuple[str, ...]) -> Declared:
     taken = [name for name in names if hasattr(np.record, name)]
     if taken:
         raise TypeError(f"{', '.join(taken)}: in plain Python that is no field but an attribute of every record")
-    return Declared(np.dtype((np.record, [(name, np.int64) for name in names])), (1,))
+    return Declared(np.dtype((np.record, [(name, np.int64) for name in names])), (axis,))
 
 
 @functools.cache
@@ -237,8 +283,8 @@ def allocate(kind: type[_Bundle], given: Mapping[str, Any] = MappingProxyType({}
     for name, about in declared_fields(kind).items():
         if name in given:
             values.append(given[name])
-        elif isinstance(about, Declared):
-            values.append(about.allocate(tuple(lengths[a] if isinstance(a, str) else a for a in about.axes)))
+        elif type(about) is Declared:
+            values.append(about.allocate(tuple([a if isinstance(a, int) else lengths[a] for a in about.axes])))
         elif about is not None:
             values.append(allocate(about, **lengths))
         else:
@@ -253,20 +299,10 @@ def grown(bundle: _Bundle, **lengths: int) -> _Bundle:
     """
     values: list[Any] = []
     for about, value in zip(declared_fields(type(bundle)).values(), bundle, strict=True):
-        if isinstance(about, Declared):
-            wanted = tuple(
-                max(length, lengths.get(axis, 0)) if isinstance(axis, str) else length
-                for axis, length in zip(about.axes, value.shape, strict=True)
-            )
-            if wanted != value.shape:
-                larger = about.lengthened(value, wanted[0]) if wanted[1:] == value.shape[1:] else None
-                if larger is None:
-                    larger = about.allocate(wanted)
-                    larger[tuple(map(slice, value.shape))] = value
-                value = larger
-        elif about is not None:
-            value = grown(value, **lengths)
-        values.append(value)
+        if type(about) is Declared:
+            values.append(about.grown(value, lengths))
+        else:
+            values.append(value if about is None else grown(value, **lengths))
     return type(bundle)(*values)
 
 

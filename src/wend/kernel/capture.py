@@ -29,20 +29,36 @@ from wend.kernel.outline import (
     FEW,
     INNER,
     PLAIN,
+    PLAIN_SERIES,
     TAG_OF,
     Findings,
     Outline,
     Part,
     Sized,
-    Sparse,
     Unheld,
     is_bundle,
     is_object,
     left_out,
     name_of,
 )
-from wend.kernel.packing import pick_rows, words_of
-from wend.kernel.storing import Block, Layout, Source, Stored, check_stored, dtype_of, store
+from wend.kernel.storing import (
+    Arrays,
+    Block,
+    Layout,
+    Source,
+    Stored,
+    check_stored,
+    dtype_of,
+    in_use,
+    layout_of,
+    listing_of,
+    looked_through,
+    store,
+)
+
+# What stands for an empty list or the like.
+_EMPTY: dict[type[Any], Any] = {kind: (tag, ()) for tag, kind in PLAIN_SERIES.items()}
+_EMPTY[dict] = DICT, _EMPTY[list], _EMPTY[list]
 
 
 class Captured(NamedTuple):
@@ -56,7 +72,8 @@ class Captured(NamedTuple):
     @property
     def nbytes(self) -> int:
         """How much memory the arrays take, what they share with other captures included."""
-        return self.block.nbytes + sum(stored.nbytes for stored in self.arrays if isinstance(stored, Kept))
+        kept = self.arrays.elsewhere.values() if isinstance(self.arrays, Arrays) else ()
+        return int(self.block.nbytes) + sum(int(one.nbytes) for one in kept)
 
 
 def capture(root: object, keeper: Keeper | None = None) -> Captured:
@@ -65,14 +82,17 @@ def capture(root: object, keeper: Keeper | None = None) -> Captured:
     walk = _Later(outline)
     plain = [part.plain_values() for part in outline.parts]
     later = [walk.attributes(part) if part.later else {} for part in outline.parts]
-    rows = [walk.rows(sparse, is_told=keeper is not None) for sparse in walk.sparse]
-    tree = (outline.tree, plain, later, rows)
-    stored, block = store(walk.layouts)
+    listing, kinds = outline.listing, outline.kinds + [layout.kind for layout in walk.layouts]
+    if walk.layouts:
+        listing = np.concatenate((listing, listing_of(walk.layouts)))
+    sparse = walk.sparse if keeper is not None else [looked_through(array) for array, _ in walk.sparse]
+    block, where, more = store(listing, in_use([*outline.rows, *walk.rows]), sparse)
+    rows = [(len(kinds) + 2 * k, len(kinds) + 2 * k + 1) for k in range(len(sparse))]
+    arrays, tree = Arrays(kinds + more, where, {}), (outline.tree, plain, later, rows)
     if keeper is None:
-        return Captured(tree, stored, block)
-    kept = keeper.keep(walk.marked.values())
-    shared = dict(zip(walk.marked, kept, strict=True))
-    return Captured(tree, [shared.get(k, one) for k, one in enumerate(stored)], block, outline.sign)
+        return Captured(tree, arrays, block)
+    arrays.elsewhere.update(zip(walk.marked, keeper.keep(walk.marked.values()), strict=True))
+    return Captured(tree, arrays, block, outline.sign)
 
 
 def in_one_block(captured: Captured) -> Captured:
@@ -81,14 +101,15 @@ def in_one_block(captured: Captured) -> Captured:
     layouts: list[Layout] = []
     for stored in captured.arrays:
         if isinstance(stored, Kept):
-            layouts.append(Layout(stored.content(), stored.rows, shape=stored.shape))
+            layouts.append(layout_of(stored.content(), shape=stored.shape))
         else:
             rows = zeros((stored.rows, *stored.shape[1:]), dtype_of(stored.dtype))
-            layouts.append(Layout(rows, stored.rows, shape=stored.shape, is_packed=stored.words > 0))
-            source.write(layouts[-1:], [stored])
-    for step, given in source.steps:
-        step(*given)
-    return Captured(captured.tree, *store(layouts))
+            layouts.append(layout_of(rows, shape=stored.shape, is_packed=stored.words > 0))
+            source.write(rows, stored)
+    step, given = source.step()
+    step(*given)
+    block, where, _ = store(listing_of(layouts), in_use([len(layout.array) for layout in layouts]))
+    return Captured(captured.tree, list(Arrays([layout.kind for layout in layouts], where, {})), block)
 
 
 def check(captured: Captured) -> None:
@@ -126,6 +147,8 @@ class _Later(Findings):
             return value
         if kind is np.ndarray:
             return ARRAY, self.array(value)
+        if kind in _EMPTY and not value:
+            return _EMPTY[kind]
         if kind in TAG_OF:
             return self._series(value)
         if kind is dict:
@@ -163,20 +186,3 @@ class _Later(Findings):
                 unheld.path.append(name)
                 raise
         return INNER, number, name_of(kind), held
-
-    def rows(self, sparse: Sparse, *, is_told: bool) -> tuple[int, int]:
-        """The numbers of two arrays: which rows of another hold something, and these rows.
-
-        Without being told which rows these may be, it looks at all of them.
-        """
-        array, flags = sparse
-        words = words_of(array)
-        numbers = np.flatnonzero(flags if is_told else words.any(axis=1)).astype(np.int32)
-        content = np.empty((numbers.size, *array.shape[1:]), array.dtype)
-        count = int(pick_rows(words, flags, numbers, words_of(content)))
-        return self._unpacked(numbers[:count]), self._unpacked(content[:count])
-
-    def _unpacked(self, array: Any) -> int:
-        """The number of a new array, which is stored as it is."""
-        self.layouts.append(Layout(array, len(array), is_packed=False))
-        return len(self.layouts) - 1

@@ -2,167 +2,270 @@
 """Keeping: snapshots that share what did not change between them.
 
 A large array has marks (arrays.py): a flag for each piece, some of its rows, that was written since the last snapshot.
-A copy of a piece lies on a shelf, which all snapshots of that array share and where it never changes. So a snapshot is
-a list of places on the shelf: those of the snapshot before, and new ones for pieces that are marked. To go back copies
-the pieces that are marked, and those that lie in another place than what the array holds now.
+A copy of a piece lies on a shelf, which all snapshots of that array share and where it never changes. Where pieces lie
+is listed in strips of a few, which never change either. So a snapshot is a list of strips: those of the snapshot
+before, and new ones where a piece is marked. To go back copies the pieces that are marked, and those that lie in
+another place than what the array holds now.
 
-A piece has as many users as there are lists that name it. Python tells when a list is gone (`Kept.__del__`); the
-shelf takes note of it when it is used the next time, so that this may happen in any thread and at any moment.
+A strip has as many users as there are snapshots with it, and a piece as many as there are strips. Python tells when a
+snapshot is gone (`Kept.__del__`); the shelf takes note of it when it is used the next time, so that this may happen in
+any thread and at any moment.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wend.kernel.compiling import jit
+from wend.kernel.arrays import record
+from wend.kernel.compiling import Keeping, jit, prepared
+from wend.kernel.memory import MEMORY
 from wend.kernel.outline import Outlines
 from wend.kernel.storing import Marked, dtype_of
 
 _TIMES = 4              # as many pieces as the array has: space on a new shelf. What is never used takes no memory
-_WORD = 4               # bytes
-_RUN = 64               # pieces in a run, which are looked at together: most have nothing to do
+_STRIP = 16             # pieces in a strip, which snapshots share as a whole: most have nothing to do
+_NOWHERE = -1
+_NO_STRIPS = np.empty(0, np.int32)
 
 
-class Places(NamedTuple):
-    """Where the pieces of an array lie on a shelf."""
+class _Stock(NamedTuple):
+    """What lies on a shelf."""
 
-    place: NDArray[np.int32]    # [pieces]
-    stamp: NDArray[np.int64]    # [runs]    when the places of a run were listed: two of the same stamp are the same
+    content: NDArray[np.uint8]  # [places, bytes]   copies of pieces
+    users: NDArray[np.int32]    # [places]          how many strips list each
+    free: NDArray[np.int32]     # a stack of places without a piece
+    strip: NDArray[np.int32]    # [strips, _STRIP]  where the pieces of each strip lie, _NOWHERE behind the last
+    strip_users: NDArray[np.int32]  # [strips]      how many snapshots have each
+    free_strip: NDArray[np.int32]   # a stack of strips that no snapshot has
+    counts: NDArray[Any]        # _COUNTS: the heights of the two stacks
 
 
-_NOWHERE = Places(np.empty(0, np.int32), np.empty(0, np.int64))
+_COUNTS = record("free", "free_strips")
+
+
+def _no_stock(size: int) -> _Stock:
+    """An empty shelf for pieces of so many bytes."""
+    none, no_strip = np.empty(0, np.int32), np.empty((0, _STRIP), np.int32)
+    return _Stock(np.empty((0, size), np.uint8), none, none, no_strip, none, none, _COUNTS.allocate((1,)))
+
+
+def _strips(pieces: int) -> int:
+    """How many strips so many pieces take."""
+    return -(-pieces // _STRIP)
+
+
+def _longer(array: NDArray[Any], rows: int) -> NDArray[Any]:
+    """The same with so many rows; more of them hold anything."""
+    if rows == len(array):
+        return array
+    longer = np.empty((rows, *array.shape[1:]), array.dtype)
+    longer[: len(array)] = array
+    return longer
+
+
+def _with_more(stock: _Stock, pieces: int, strips: int) -> _Stock:
+    """The same with space for so many pieces and strips more."""
+    places, lists, counts = len(stock.content) + pieces, len(stock.strip) + strips, stock.counts.copy()
+    more = _Stock(
+        _longer(stock.content, places), _longer(stock.users, places), _longer(stock.free, places),
+        _longer(stock.strip, lists), _longer(stock.strip_users, lists), _longer(stock.free_strip, lists), counts,
+    )  # fmt: skip
+    free, free_strips = counts[0].free, counts[0].free_strips
+    more.free[free : free + pieces] = np.arange(places - 1, places - pieces - 1, -1)
+    more.free_strip[free_strips : free_strips + strips] = np.arange(lists - 1, lists - strips - 1, -1)
+    counts[0].free, counts[0].free_strips = free + pieces, free_strips + strips
+    return more
 
 
 @jit
-def _let_go(places, users, free, height):
-    """A list of places is gone; return the height of the stack of free ones then. Mutates: users, free."""
-    for place in places:
-        users[place] -= 1
-        if users[place] == 0:
-            free[height] = place
-            height += 1
-    return height
+def _let_go(stock, strip):
+    """A snapshot that had this strip is gone. Mutates: stock."""
+    counts = stock.counts[0]
+    stock.strip_users[strip] -= 1
+    if stock.strip_users[strip] > 0:
+        return
+    stock.free_strip[counts.free_strips] = strip
+    counts.free_strips += 1
+    for k in range(_STRIP):
+        place = stock.strip[strip, k]
+        if place == _NOWHERE:
+            break
+        stock.users[place] -= 1
+        if stock.users[place] == 0:
+            stock.free[counts.free] = place
+            counts.free += 1
 
 
 @jit
-def _keep(words, written, before, gone, kept, pieces, users, free, height, serial):
-    """Put pieces that are marked onto the shelf, share the others, and let go of a list that is gone.
+def _forget(stock, strips):
+    """A snapshot that had these strips is gone. Mutates: stock."""
+    for strip in strips:
+        _let_go(stock, strip)
 
-    `words` has a row for each piece, `before` the places of the first pieces then, as far as they are known; `free` is
-    a stack of places. Returns its height then. Mutates: kept, pieces, users, free.
+
+@jit
+def _keep(stock, content, written, before, known, gone, strips):
+    """List the pieces of an array in strips. Those that are not marked lie where they lay; others are copied.
+
+    `content` has a row for each piece; `before` are the strips of the first pieces then, as far as they are `known`,
+    and `gone` those of a snapshot that is gone. Mutates: stock, strips.
     """
-    places, stamps = kept.place, kept.stamp
-    for run in range(stamps.size):
-        first = run * _RUN
-        last = min(first + _RUN, places.size)
-        is_changed = last > before.place.size
+    counts, shelved, users, strip = stock.counts[0], stock.content, stock.users, stock.strip
+    for k in range(strips.size):
+        first = k * _STRIP
+        last = min(first + _STRIP, len(content))
+        is_changed = last > known
         if not is_changed:
-            for k in range(first, last):
-                is_changed |= written[k]
-                places[k] = before.place[k]
-        stamps[run] = serial if is_changed else before.stamp[run]
-        if last <= gone.place.size and stamps[run] == gone.stamp[run]:
-            continue                                    # one user for another: most are, in a game that goes on
-        for k in range(first, last):
-            if k >= before.place.size or written[k]:
-                height -= 1
-                place = free[height]
-                for j in range(words.shape[1]):
-                    pieces[place, j] = words[k, j]
-                users[place] = 1
-            else:
-                place = before.place[k]
-                users[place] += 1
-            places[k] = place
-            if k < gone.place.size:
-                users[gone.place[k]] -= 1
-                if users[gone.place[k]] == 0:
-                    free[height] = gone.place[k]
-                    height += 1
-    return _let_go(gone.place[places.size :], users, free, height)
+            for j in range(first, last):
+                is_changed |= written[j]
+            strips[k] = before[k]
+            if not is_changed and k < gone.size and gone[k] == before[k]:
+                continue                            # one user for another: most are, in a game that goes on
+        if is_changed:
+            counts.free_strips -= 1
+            strips[k] = stock.free_strip[counts.free_strips]
+            places = strip[strips[k]]
+            for j in range(first, last):
+                if j >= known or written[j]:
+                    counts.free -= 1
+                    place = stock.free[counts.free]
+                    for i in range(content.shape[1]):
+                        shelved[place, i] = content[j, i]
+                    users[place] = 1
+                else:
+                    place = strip[before[k], j - first]
+                    users[place] += 1
+                places[j - first] = place
+            for j in range(last - first, _STRIP):
+                places[j] = _NOWHERE
+            stock.strip_users[strips[k]] = 1
+        else:
+            stock.strip_users[strips[k]] += 1
+        if k < gone.size:
+            _let_go(stock, gone[k])
+    _forget(stock, gone[strips.size :])
 
 
 @jit
-def _bring_back(words, written, now, then, pieces):
-    """Write the pieces that lie at `then` over those that are marked or lie at another place now. Mutates: words."""
-    for run in range(then.stamp.size):
-        first = run * _RUN
-        last = min(first + _RUN, then.place.size)
-        if last <= now.place.size and now.stamp[run] == then.stamp[run]:
+def _bring_back(stock, content, written, now, known, then, pieces):
+    """Write so many pieces that lie in the strips `then` over those that are marked, or lie at another place now.
+
+    `now` are the strips of the first pieces, as far as they are `known`. Mutates: content.
+    """
+    shelved, strip = stock.content, stock.strip
+    for k in range(then.size):
+        first = k * _STRIP
+        last = min(first + _STRIP, pieces)
+        if last <= known and now[k] == then[k]:
             is_changed = False
-            for k in range(first, last):
-                is_changed |= written[k]
+            for j in range(first, last):
+                is_changed |= written[j]
             if not is_changed:
                 continue
-        for k in range(first, last):
-            if k >= now.place.size or written[k] or now.place[k] != then.place[k]:
-                for j in range(words.shape[1]):
-                    words[k, j] = pieces[then.place[k], j]
+        for j in range(first, last):
+            place = strip[then[k], j - first]
+            if j >= known or written[j] or strip[now[k], j - first] != place:
+                for i in range(content.shape[1]):
+                    content[j, i] = shelved[place, i]
+
+
+@jit
+def _count_marks(memory, listing, counts):
+    """Count how many marks are set, from a place in memory on and so many of them. Mutates: counts."""
+    for k in range(len(listing)):
+        count = 0
+        for mark in memory[listing[k, 0] : listing[k, 0] + listing[k, 1]]:
+            count += mark
+        counts[k] = count
+
+
+@jit
+def _clear_marks(memory, listing):
+    """Take marks away. Mutates: memory."""
+    for k in range(len(listing)):
+        marks = memory[listing[k, 0] : listing[k, 0] + listing[k, 1]]
+        for j in range(marks.size):
+            marks[j] = 0
+
+
+def clear_marks(found: Iterable[Marked]) -> None:
+    """Say of arrays that nothing was written. Mutates: their marks."""
+    prepared(_clear_marks)(MEMORY, np.array([(one.place, one.written.size) for one in found], np.int64).reshape(-1, 2))
+
+
+def _marks_set(found: Iterable[tuple[Marked, int]]) -> list[int]:
+    """How many marks of arrays are set, of so many pieces."""
+    listing = np.array([(one.place, pieces) for one, pieces in found], np.int64).reshape(-1, 2)
+    counts = np.empty(len(listing), np.int64)
+    prepared(_count_marks)(MEMORY, listing, counts)
+    return counts.tolist()
 
 
 class Shelf:
     """Copies of pieces of one array."""
 
-    def __init__(self, owner: object, pieces: int, words: int) -> None:
+    def __init__(self, owner: object, pieces: int, size: int) -> None:
         self.owner = owner                          # Keeper.sign: of who alone may put pieces there
-        self.gone: deque[Places] = deque()
-        self.pieces = np.empty((0, words), np.uint32)
-        self._users = np.zeros(0, np.int32)         # lists that name each place
-        self._free = np.empty(0, np.int32)          # a stack of places without a piece
-        self._height = 0                            # ... and how many there are
-        self._serial = 0                            # how often something was put there
-        self._grow(_TIMES * pieces)
+        self.gone: deque[NDArray[np.int32]] = deque()       # the strips of snapshots
+        self.stock = _with_more(_no_stock(size), _TIMES * pieces, _TIMES * (_strips(pieces) + 1))
+        self._keeping = Keeping()
 
-    def put(self, words: NDArray[np.uint32], written: NDArray[np.bool_], before: Places) -> Places:
-        """The places of all pieces; those that are not marked stay where they were."""
-        gone = self.gone.popleft() if self.gone else _NOWHERE
+    @property
+    def written(self) -> Any:
+        """What lies there, for kernels."""
+        return self._keeping.of((self.stock,), lambda: self.stock)
+
+    def put(self, one: Marked, marks: int, before: Kept | None) -> Kept:
+        """An array's pieces. Those that have none of so many marks lie where they lay before."""
+        gone = self.gone.popleft() if self.gone else _NO_STRIPS
         while self.gone:
-            self._height = int(_let_go(self.gone.popleft().place, self._users, self._free, self._height))
-        shared = min(len(words), before.place.size)
-        needed = len(words) - shared + int(np.count_nonzero(written[:shared]))
-        if needed > self._height:
-            self._grow(max(2 * len(self.pieces), len(self.pieces) + needed))
-        self._serial += 1
-        places = Places(np.empty(len(words), np.int32), np.empty(-(-len(words) // _RUN), np.int64))
-        given = self.pieces, self._users, self._free, self._height, self._serial
-        self._height = int(_keep(words, written, before, gone, places, *given))
-        return places
-
-    def _grow(self, size: int) -> None:
-        """Make space for so many pieces. Those who read the shelf at this moment may go on with the old one."""
-        have, words = self.pieces.shape
-        pieces, users, free = np.empty((size, words), np.uint32), np.zeros(size, np.int32), np.empty(size, np.int32)
-        pieces[:have], users[:have], free[: self._height] = self.pieces, self._users, self._free[: self._height]
-        free[self._height : self._height + size - have] = np.arange(size - 1, have - 1, -1)
-        self.pieces, self._users, self._free, self._height = pieces, users, free, self._height + size - have
+            prepared(_forget)(self.written, self.gone.popleft())
+        then, known = (_NO_STRIPS, 0) if before is None else (before.strips, before.pieces)
+        pieces = one.pieces
+        strips = np.empty(_strips(pieces), np.int32)
+        needed = max(pieces - known, 0) + marks
+        if needed > self.stock.counts["free"].item():
+            self.stock = _with_more(self.stock, max(len(self.stock.content), needed), 0)
+        if strips.size > self.stock.counts["free_strips"].item():
+            self.stock = _with_more(self.stock, 0, max(len(self.stock.strip), strips.size))
+        prepared(_keep)(self.written, one.content[:pieces], one.written, then, known, gone, strips)
+        return Kept(self, strips, pieces, one.dtype, one.array.shape, one.rows)
 
 
 class Kept:
-    """An array of a snapshot: where its pieces lie on a shelf."""
+    """An array of a snapshot: the strips of its pieces on a shelf."""
 
-    def __init__(self, shelf: Shelf, places: Places, dtype: str, shape: tuple[int, ...], rows: int) -> None:
+    def __init__(
+        self, shelf: Shelf, strips: NDArray[np.int32], pieces: int, dtype: str, shape: tuple[int, ...], rows: int
+    ) -> None:
         self.shelf = shelf
-        self.places = places
+        self.strips = strips
+        self.pieces = pieces
         self.dtype = dtype
         self.shape = shape      # of the whole array
         self.rows = rows        # so many of its first rows were in use
 
     def __del__(self) -> None:
-        self.shelf.gone.append(self.places)
+        self.shelf.gone.append(self.strips)
 
     @property
     def nbytes(self) -> int:
-        """How much memory its pieces take, and the list of their places."""
-        return self.places.place.size * _WORD * (self.shelf.pieces.shape[1] + 1)
+        """How much memory its pieces take, and the list of where they are."""
+        return int(self.pieces * (self.shelf.stock.content.shape[1] + self.strips.itemsize))
+
+    def places(self) -> NDArray[np.int32]:
+        """Where its pieces lie."""
+        places: NDArray[np.int32] = self.shelf.stock.strip[self.strips].reshape(-1)[: self.pieces]
+        return places
 
     def content(self) -> NDArray[Any]:
         """The rows that were in use."""
-        whole = self.shelf.pieces[self.places.place].view(dtype_of(self.dtype))
+        whole = self.shelf.stock.content[self.places()].view(dtype_of(self.dtype))
         return whole.reshape(-1, *self.shape[1:])[: self.rows]
 
 
@@ -170,7 +273,7 @@ class _Known(NamedTuple):
     """What an array holds, but for its marked pieces."""
 
     array: NDArray[Any]
-    written: NDArray[np.bool_]
+    marks: NDArray[np.bool_]
     kept: Kept
 
 
@@ -182,47 +285,47 @@ class Keeper:
         self.outlines = Outlines()
         self._known: dict[int, _Known] = {}     # by the array's id: of those with marks
 
-    def keep(self, found: Iterable[Marked]) -> list[Kept]:
+    def keep(self, found: Collection[Marked]) -> list[Kept]:
         """What a snapshot holds of these arrays. Clears their marks, and forgets other arrays."""
-        known, self._known = self._known, {}    # an interrupt leaves nothing that is half true
-        kept = [self._kept(one, self._of(known, one)) for one in found]
-        for one in found:
-            one.written[:] = False
-        self._known = {id(one.array): _Known(one.array, one.written, k) for one, k in zip(found, kept, strict=True)}
+        kept: list[Kept] = []
+        for one, marks in zip(found, _marks_set((one, one.pieces) for one in found), strict=True):
+            before = self._of(one)
+            if before is None or marks > 0 or before.rows != one.rows:
+                self._known.pop(id(one.array), None)    # an interrupt leaves nothing that is half true
+                shelf = Shelf(self.sign, one.pieces, one.content.shape[1]) if before is None else before.shelf
+                before = shelf.put(one, marks, before)
+            kept.append(before)
+        clear_marks(found)
+        self._known = {id(one.array): _Known(one.array, one.marks, k) for one, k in zip(found, kept, strict=True)}
         return kept
 
-    def _kept(self, one: Marked, before: Kept | None) -> Kept:
-        if before is not None and before.rows == one.rows and not one.written.any():
-            return before
-        words = one.words[: -(-one.rows // one.rows_per_mark)]
-        shelf = Shelf(self.sign, *words.shape) if before is None else before.shelf
-        places = shelf.put(words, one.written, _NOWHERE if before is None else before.places)
-        return Kept(shelf, places, one.dtype, one.array.shape, one.rows)
-
-    def bring_back(self, one: Marked, kept: Kept) -> None:
-        """Write what a snapshot holds over an array of the same shape. The caller clears its marks. Mutates: `one`."""
-        now = self._of(self._known, one)
-        if now is kept and not one.written.any():
-            return
-        self._known.pop(id(one.array), None)    # an interrupt leaves nothing that is half true
-        places = now.places if now is not None and now.shelf is kept.shelf else _NOWHERE
-        _bring_back(one.words, one.written, places, kept.places, kept.shelf.pieces)
-        if self.owns(kept):                     # what is another world's is only read
-            self._known[id(one.array)] = _Known(one.array, one.written, kept)
+    def bring_back(self, found: Collection[tuple[Marked, Kept]]) -> None:
+        """Write what a snapshot holds over arrays of the same shapes. The caller clears their marks."""
+        marks = _marks_set((one, max(one.pieces, kept.pieces)) for one, kept in found)
+        for (one, kept), count in zip(found, marks, strict=True):
+            now = self._of(one)
+            if now is kept and count == 0:
+                continue
+            self._known.pop(id(one.array), None)    # an interrupt leaves nothing that is half true
+            strips, known = (now.strips, now.pieces) if now is not None and now.shelf is kept.shelf else (_NO_STRIPS, 0)
+            prepared(_bring_back)(kept.shelf.written, one.content, one.written, strips, known, kept.strips, kept.pieces)
+            if self.owns(kept):                     # what is another world's is only read
+                self._known[id(one.array)] = _Known(one.array, one.marks, kept)
 
     def owns(self, stored: object) -> bool:
         """Whether an array of a snapshot lies on one of its own shelves."""
         return isinstance(stored, Kept) and stored.shelf.owner is self.sign
 
-    @staticmethod
-    def _of(known: dict[int, _Known], one: Marked) -> Kept | None:
+    def _of(self, one: Marked) -> Kept | None:
         """What an array was known to hold; None where it is another one, or has grown since."""
-        then = known.get(id(one.array))
-        return then.kept if then is not None and then.array is one.array and then.written is one.written else None
+        then = self._known.get(id(one.array))
+        return then.kept if then is not None and then.array is one.array and then.marks is one.marks else None
 
 
 def rehearse() -> None:
     """Load the kernels that snapshots need once some of them are gone."""
-    shelf, words, written = Shelf(None, 1, 1), np.zeros((1, 1), np.uint32), np.ones(1, np.bool_)
-    shelf.gone += [shelf.put(words, written, _NOWHERE) for _ in range(2)]
-    _bring_back(words, written, _NOWHERE, shelf.put(words, written, _NOWHERE), shelf.pieces)
+    one = Marked(np.zeros(1, np.int32), np.ones(1, np.bool_), 1, 1)
+    shelf = Shelf(None, *one.content.shape)
+    for _ in range(3):
+        kept = shelf.put(one, 1, None)
+    _bring_back(shelf.written, one.content, one.written, _NO_STRIPS, 0, kept.strips, 1)

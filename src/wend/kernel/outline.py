@@ -12,9 +12,9 @@ then. What a snapshot has to look at each time is what does not stay:
 from __future__ import annotations
 
 import functools
+import operator
 from collections import deque
 from collections.abc import Callable, Mapping
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from wend.kernel.arrays import fields_of
 from wend.kernel.pools import CHUNK, Pool, carried
-from wend.kernel.storing import Layout, Marked
+from wend.kernel.storing import Layout, Marked, Sparse, layout_of, listing_of
 
 # The first item of what stands in the tree for a value that is not plain.
 ARRAY, ROWS, POOL, BUNDLE, OBJECT, AGAIN = "a", "w", "p", "t", "o", "r"
@@ -51,15 +51,12 @@ class Sized(NamedTuple):
     arrays: list[tuple[int, str, int]]  # the number of each, the name of its first axis, and what it is filled with
 
 
-class Sparse(NamedTuple):
-    """An array of which only some rows hold more than zeros."""
-
-    array: NDArray[Any]
-    flags: NDArray[np.bool_]            # which ones may
-
-
 class Part:
     """An object of an outline."""
+
+    __slots__ = (
+        "_held", "_names", "_plain_values", "_steady", "_steady_values", "later", "path", "plain", "thing",
+    )  # fmt: skip
 
     def __init__(self, thing: Any, path: str) -> None:
         self.thing = thing
@@ -68,8 +65,7 @@ class Part:
         self.later: Names = ()          # ... and with what is looked at each time
         self._names: Names = ()         # all of them
         self._steady: Names = ()        # those that are to stay,
-        self._held: list[Any] = []      # ... what they hold,
-        self._ids: list[int] = []       # ... and its ids
+        self._held: tuple[Any, ...] = ()    # ... and what they hold
         self._plain_values = self._steady_values = _getter(())
 
     def sort(self, plain: list[str], steady: list[str], later: list[str]) -> None:
@@ -77,19 +73,18 @@ class Part:
         self._names = tuple(vars(self.thing))
         self.plain, self._steady, self.later = tuple(plain), tuple(steady), tuple(later)
         self._plain_values, self._steady_values = _getter(self.plain), _getter(self._steady)
-        self._held = [*self._steady_values(vars(self.thing))]
-        self._ids = [*map(id, self._held)]
+        self._held = self._steady_values(vars(self.thing))
 
-    def plain_values(self) -> dict[str, Any]:
-        """Its attributes with plain values."""
-        return dict(zip(self.plain, self._plain_values(vars(self.thing)), strict=True))
+    def plain_values(self) -> tuple[Any, ...]:
+        """The plain values of its attributes."""
+        return self._plain_values(vars(self.thing))
 
     def holds(self) -> bool:
         """Whether nothing is different but plain values, and what comes later."""
         now = vars(self.thing)
         return (
             tuple(now) == self._names
-            and [*map(id, self._steady_values(now))] == self._ids
+            and all(map(operator.is_, self._steady_values(now), self._held))
             and PLAIN.issuperset(map(type, self._plain_values(now)))
         )
 
@@ -106,8 +101,9 @@ class Part:
 def _getter(names: Names) -> Callable[[dict[str, Any]], tuple[Any, ...]]:
     """What has a dict's values of these names."""
     if len(names) > 1:
-        return itemgetter(*names)
-    return lambda table: tuple(table[name] for name in names)
+        return operator.itemgetter(*names)
+    (name,) = names or (None,)
+    return (lambda table: (table[name],)) if name is not None else lambda _table: ()
 
 
 class Findings:
@@ -116,7 +112,9 @@ class Findings:
     def __init__(self, before: Findings | None = None) -> None:
         self.things: list[Any] = [] if before is None else before.things.copy()     # objects and bundles
         self.number: dict[int, int] = {} if before is None else before.number.copy()            # ... by id
-        self.layouts: list[Layout] = [] if before is None else before.layouts.copy()            # of arrays
+        self._arrays_before = 0 if before is None else len(before.layouts)
+        self.layouts: list[Layout] = []     # of arrays that the walk before has not met,
+        self.rows: list[int] = []           # ... and how many rows are in use
         self.array_number: dict[int, int] = {} if before is None else before.array_number.copy()
         self.sparse: list[Sparse] = [] if before is None else before.sparse.copy()
         self.scratch: list[tuple[NDArray[Any], int]] = []       # and what it is filled with
@@ -138,6 +136,8 @@ class Findings:
         if number is not None:
             return AGAIN, number
         kind: Any = type(bundle)
+        if PLAIN.issuperset(map(type, bundle)):
+            return BUNDLE, self.meet(bundle), name_of(kind), tuple(bundle)
         if hasattr(kind, "lengths_in_use"):
             sized, lengths = Sized(bundle, []), bundle.lengths_in_use()
             self.sized.append(sized)
@@ -193,9 +193,9 @@ class Findings:
         if number is None:
             if array.ndim == 0:
                 raise Unheld(array)
-            number = self.array_number[id(array)] = len(self.layouts)
-            whole = array if array.flags.c_contiguous else array.copy()
-            self.layouts.append(Layout(whole, len(array) if rows is None else rows))
+            number = self.array_number[id(array)] = self._arrays_before + len(self.layouts)
+            self.layouts.append(layout_of(array if array.flags.c_contiguous else array.copy()))
+            self.rows.append(len(array) if rows is None else rows)
         return number
 
 
@@ -212,6 +212,9 @@ class Outline(Findings):
         self._varying = varying
         self.tree = self._object(root, type(root).__name__.lower())
         self.arrays = {number: layout.array for number, layout in enumerate(self.layouts)}
+        self._lengths: list[Mapping[str, int] | None] = [None] * len(self.sized)    # as they were looked at last
+        self.fill = {number: fill for sized in self.sized for number, _, fill in sized.arrays}
+        self.listing, self.kinds = listing_of(self.layouts), [layout.kind for layout in self.layouts]
 
     def _object(self, thing: Any, path: str) -> Any:
         number = self.number.get(id(thing))
@@ -238,7 +241,7 @@ class Outline(Findings):
                 steady.append(name)
                 nodes[name] = self._object(value, f"{path}.{name}")
         part.sort(plain, steady, later)
-        return OBJECT, number, name_of(kind), place, nodes
+        return OBJECT, number, name_of(kind), place, part.plain, nodes
 
     def holds(self) -> bool:
         """Whether all that it has found is still there."""
@@ -253,16 +256,17 @@ class Outline(Findings):
         for pool in self.pools:
             if pool.counts["until"].item() > 0:
                 carried(pool)
-        for bundle, arrays in self.sized:
+        for k, (bundle, arrays) in enumerate(self.sized):
             lengths = bundle.lengths_in_use()
+            if lengths == self._lengths[k]:
+                continue
+            self._lengths[k] = lengths
             for number, axis, _ in arrays:
-                layout = self.layouts[number]
-                rows = lengths.get(axis, layout.shape[0])
-                marked = self.marked.get(number)
-                if marked is not None:
-                    marked.rows = rows
-                elif layout.rows != rows:
-                    self.layouts[number] = layout.of_rows(rows)
+                rows = lengths.get(axis, len(self.arrays[number]))
+                if number in self.marked:
+                    self.marked[number].rows = rows
+                else:
+                    self.rows[number] = rows
 
 
 class Outlines:

@@ -22,7 +22,8 @@ LINE = 8            # words of 64 bits
 _BITS = 64          # in a word
 
 
-def packed_size(words: int) -> int:
+@jit
+def packed_size(words):
     """How many words so many words, a multiple of LINE, take at the most when they are packed."""
     return words + -(-words // (LINE * _BITS))
 

@@ -3,7 +3,8 @@
 
 A large pool has address space for many times its items. When it is full, Python lets it go on there (`enlarged`), which
 moves nothing. That memory comes from the system in small pages: a tick with a deadline cannot wait for a huge one,
-which took about 9 ms on one virtual machine.
+which took about 9 ms on one virtual machine. To touch many small ones takes five times as long, though. So whoever
+knows how many items will be used soon has them made in huge ones before the tick (`make_ready`).
 
 Where there is no such space, or it is used up, Python puts an empty array of twice the size beside the old one, which
 copies nothing. From then on, items are carried over in chunks of 64: a chunk that is wanted at once (`bring`), and with
@@ -11,7 +12,7 @@ each item that is taken out of the pool for the first time two more (`carry`), s
 array is full.
 
 Kernels may use `pool.items[k]` right away where `k >= pool.counts[0].until`, and after `bring(pool, k)`. Otherwise it
-takes `get` and `put`. Whoever writes to `pool.items` right away marks the chunk: `pool.written[k // CHUNK] = True`.
+takes `get` and `put`. Whoever writes to `pool.items` right away marks the chunk, at `pool.written[k >> CHUNK_BITS]`.
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from wend.kernel.arrays import allocate, flags, int64, marks, record
+from wend.kernel.arrays import allocate, flags, int64, make_in_huge_pages, marks, record
 from wend.kernel.compiling import jit
 
-CHUNK = 64          # items
+CHUNK_BITS = 6
+CHUNK = 1 << CHUNK_BITS     # items
 
 _ITEMS = int64("items", marked_by="written", rows_per_mark=CHUNK, rows_ahead=1 << 25)   # 256 MB
 
@@ -45,6 +47,11 @@ def make_pool(items: int) -> Pool:
     """Space for so many items, all of them 0; their number is rounded up. What is never used takes no memory."""
     chunks = -(-items // CHUNK)
     return allocate(Pool, items=chunks * CHUNK, chunks=chunks, older=0, older_chunks=0)
+
+
+def make_ready(pool: Pool, items: int) -> None:
+    """Have the system make memory for the first so many items now, as far as they fill huge pages."""
+    make_in_huge_pages(pool.items, items)
 
 
 def carried(pool: Pool) -> Pool:
@@ -69,7 +76,7 @@ def enlarged(pool: Pool) -> Pool:
 @jit
 def bring(pool, k):
     """Carry the chunk of an item below `until` over, unless it is over already. Mutates: pool."""
-    chunk = k // CHUNK
+    chunk = k >> CHUNK_BITS
     if not pool.is_over[chunk]:
         pool.is_over[chunk] = True
         for item in range(chunk * CHUNK, (chunk + 1) * CHUNK):
@@ -93,7 +100,7 @@ def carry(pool, chunks):
 @jit
 def get(pool, k):
     """Item number k. Threads may call it side by side while none writes."""
-    is_older = k < pool.counts[0].until and not pool.is_over[k // CHUNK]
+    is_older = k < pool.counts[0].until and not pool.is_over[k >> CHUNK_BITS]
     return pool.older[k] if is_older else pool.items[k]
 
 
@@ -102,5 +109,5 @@ def put(pool, k, value):
     """Set item number k. Mutates: pool."""
     if k < pool.counts[0].until:
         bring(pool, k)
-    pool.written[k // CHUNK] = True
+    pool.written[k >> CHUNK_BITS] = True
     pool.items[k] = value

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from wend.errors import SnapshotError
 from wend.kernel.arrays import fields_of, zeros
 from wend.kernel.capture import Captured
-from wend.kernel.keeping import Keeper, Kept
+from wend.kernel.keeping import Keeper, Kept, clear_marks
 from wend.kernel.outline import (
     AGAIN,
     ARRAY,
@@ -30,17 +30,17 @@ from wend.kernel.outline import (
     FLOAT,
     INNER,
     OBJECT,
+    PLAIN,
     PLAIN_SERIES,
     POOL,
     SERIES,
     Outline,
-    Sparse,
     left_out,
     name_of,
 )
 from wend.kernel.packing import put_rows, words_of
 from wend.kernel.pools import CHUNK, Pool, carried, make_pool
-from wend.kernel.storing import Layout, Marked, Source, Step, Stored, dtype_of
+from wend.kernel.storing import Marked, Source, Sparse, Step, Stored, dtype_of, is_packable, rows_of, take_out
 
 
 def recall(root: object, captured: Captured, trusted: tuple[str, ...], keeper: Keeper | None = None) -> list[Step]:
@@ -65,54 +65,54 @@ class _Recall:
         self._arrays: dict[int, NDArray[Any]] = {}
         self._taken: set[int] = set()               # ids of the arrays that are written over
         self._sparse: dict[int, Sparse] = {}        # arrays that are written by rows
-        self._marks: list[Step] = []                # what is done with these when all is written
+        self._shared: list[tuple[Marked, Kept]] = []    # arrays with marks, and what is to be written over them
+        self._marks: list[Step] = []                # what is done with the marks when all is written
+        self._is_checked = True                     # it may come from anywhere
         self._written: dict[int, bool] = {}         # by number of marks: whether the keeper does not know their arrays
 
     def run(self, root: object) -> list[Step]:
         tree, _, _, rows = self._captured.tree
         outline = self._keeper.outlines.signed(self._captured.sign, root)
+        self._is_checked = outline is None
         if outline is not None:
             self._follow(outline)
         elif self._value(tree, root) is not root:
             raise SnapshotError(f"the snapshot is not that of a {type(root).__name__}")
         for now, nodes in self._later:
-            for name, node in nodes.items():
-                self._attribute(now, name, node)
+            self._attributes(now, nodes)
         for k, stored in enumerate(rows):
             self._put_rows(self._sparse[k], stored)
         self._marks += [(_fill, (self._arrays[number], value)) for number, value in self._written.items()]
-        return self._source.steps + self._steps + self._marks
+        return [self._source.step(), *self._steps, (self._keeper.bring_back, (self._shared,)), *self._marks]
 
     # --- what is as it was
 
     def _follow(self, outline: Outline) -> None:
         """Everything in an outline is where it was."""
         _, plain, later, _ = self._captured.tree
-        stored: Any = self._captured.arrays
+        arrays: Any = self._captured.arrays
         outline.measure()
         self._things = dict(enumerate(outline.things))
         self._taken = set(outline.array_number)
         self._arrays = outline.arrays.copy()
         self._sparse.update(enumerate(outline.sparse))
         for part, values, nodes in zip(outline.parts, plain, later, strict=True):
-            self._steps.append((dict.update, (vars(part.thing), values)))
+            if values:
+                self._steps.append((dict.update, (vars(part.thing), dict(zip(part.plain, values, strict=True)))))
             if nodes:
                 self._later.append((vars(part.thing), nodes))
         self._steps += [(_fill, scratch) for scratch in outline.scratch]
-        layouts = outline.layouts.copy()
-        for sized in outline.sized:
-            for number, _, fill in sized.arrays:
-                array, then = layouts[number].array, stored[number].rows
-                marked = outline.marked.get(number)
-                now = layouts[number].rows if marked is None else marked.rows
-                if then < now:
-                    self._steps.append((_fill, (array[then:now], fill)))
-                if then != now and marked is None:
-                    layouts[number] = layouts[number].of_rows(then)
+        where = arrays.where[: len(outline.rows)]
+        for number in np.flatnonzero(rows_of(where) < outline.rows).tolist():
+            rows = self._arrays[number][rows_of(where)[number] : outline.rows[number]]
+            self._steps.append((_fill, (rows, outline.fill[number])))
+        self._steps.append((take_out, (outline.listing, where, self._captured.block, outline)))
         for number, marked in outline.marked.items():
-            self._steps.append((self._keeper.bring_back, (marked, stored[number])))
-            self._marks.append((_fill, (marked.written, False)))
-        self._source.write(layouts, stored[: len(layouts)])
+            kept = arrays.elsewhere[number]
+            if kept.rows < marked.rows:
+                self._steps.append((_fill, (marked.array[kept.rows : marked.rows], outline.fill[number])))
+            self._shared.append((marked, kept))
+        self._marks.append((clear_marks, (list(outline.marked.values()),)))
 
     # --- what may be another
 
@@ -164,21 +164,19 @@ class _Recall:
         held = set(nodes)
         if tag == OBJECT:                       # plain values and what comes later are not in the outline
             _, plain, later, _ = self._captured.tree
-            self._steps.append((dict.update, (now, plain[node[3]])))
+            values = dict(zip(node[4], plain[node[3]], strict=True))
+            self._steps.append((dict.update, (now, values)))
             self._later.append((now, later[node[3]]))       # in the order in which it was captured
-            held.update(plain[node[3]], later[node[3]])
-        for attribute, one in nodes.items():
-            self._attribute(now, attribute, one)
+            held.update(values, later[node[3]])
+        self._attributes(now, nodes)
         for attribute, before in now.items():
             if attribute not in held and attribute not in left_out(kind) and not callable(before):
                 self._steps.append((dict.pop, (now, attribute, None)))
         return there
 
-    def _attribute(self, now: dict[str, Any], name: str, node: Any) -> None:
-        before = now.get(name)
-        value = self._value(node, before)
-        if value is not before or name not in now:
-            self._steps.append((dict.__setitem__, (now, name, value)))
+    def _attributes(self, now: dict[str, Any], nodes: dict[str, Any]) -> None:
+        values = {name: self._value(node, now.get(name)) for name, node in nodes.items()}
+        self._steps.append((dict.update, (now, values)))
 
     def _bundle(self, node: Any, there: Any, lengths: Mapping[str, int] | None) -> Any:
         _, number, name, nodes = node
@@ -190,6 +188,14 @@ class _Recall:
         elif hasattr(kind, "lengths_in_use"):
             lengths = there.lengths_in_use()
         before = [None] * len(nodes) if there is None else there
+        is_plain = PLAIN.issuperset(map(type, nodes))
+        values = list(nodes) if is_plain else self._fields(kind, nodes, before, lengths)
+        is_same = there is not None and all(a is b for a, b in zip(values, there, strict=True))
+        bundle = self._things[number] = there if is_same else tuple.__new__(kind, values)
+        return bundle
+
+    def _fields(self, kind: Any, nodes: Any, before: Any, lengths: Mapping[str, int] | None) -> list[Any]:
+        """What the nodes of a bundle's fields stand for."""
         values: list[Any] = []
         for one, there_now, field in zip(nodes, before, fields_of(kind), strict=True):
             if field.axis is None:
@@ -203,9 +209,7 @@ class _Recall:
             if field.flags >= 0:
                 flags = self._array(nodes[field.flags][1], before[field.flags], in_use=0)
                 self._sparse[one[2]] = Sparse(values[-1], flags)
-        is_same = there is not None and all(a is b for a, b in zip(values, there, strict=True))
-        bundle = self._things[number] = there if is_same else tuple.__new__(kind, values)
-        return bundle
+        return values
 
     def _pool(self, node: Any, there: Any, lengths: Mapping[str, int] | None) -> Pool:
         """A pool of which all items are in one array."""
@@ -242,10 +246,10 @@ class _Recall:
         if stored.rows < last:
             self._steps.append((_fill, (target[stored.rows : last], fill)))
         if not isinstance(stored, Kept):
-            self._source.write([Layout(target, stored.rows, is_packed=stored.words > 0)], [stored])
+            self._source.write(target, stored)
         elif marks is not None:
             marked = Marked(target, self._arrays[marks[0]], marks[1] or len(target), stored.rows)
-            self._steps.append((self._keeper.bring_back, (marked, stored)))
+            self._shared.append((marked, stored))
         else:
             raise ValueError(f"array {number} has no marks")
         return target
@@ -254,8 +258,9 @@ class _Recall:
         """The array to write over: the one that is there, if it is like the one to come."""
         shape, dtype = tuple(stored.shape), dtype_of(stored.dtype)
         is_fit = isinstance(there, np.ndarray) and there.shape == shape and there.dtype == dtype
-        if is_fit and there.flags.c_contiguous and there.flags.writeable and id(there) not in self._taken:
-            return there
+        is_plain = isinstance(stored, Kept) or stored.words == 0
+        if is_fit and there.flags.c_contiguous and there.flags.writeable and (is_plain or is_packable(there)):
+            return there if id(there) not in self._taken else zeros(shape, dtype)
         return zeros(shape, dtype)
 
     def _put_rows(self, sparse: Sparse, stored: Any) -> None:
@@ -264,7 +269,7 @@ class _Recall:
         array = sparse.array
         if rows.shape != (numbers.size, *array.shape[1:]) or numbers.dtype != np.int32 or rows.dtype != array.dtype:
             raise ValueError(f"{numbers.size} rows of the shape {rows.shape}")
-        if numbers.size and not 0 <= numbers.min() <= numbers.max() < len(array):
+        if self._is_checked and numbers.size and not 0 <= numbers.min() <= numbers.max() < len(array):
             raise ValueError("rows that do not lie in their array")
         self._steps.append((_put_rows, (sparse, numbers, rows)))
 

@@ -1,13 +1,13 @@
-# mypy: disallow-untyped-calls=False
+# mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
 """Storing: many arrays in one block of bytes, and back.
 
 Of an array of some length whole lines are packed (packing.py), and what is left over is copied; short ones are copied
-as they are. How an array lies in memory is found out once (`Layout`): to do so takes longer than to copy it.
+as they are. Where arrays lie in memory is written down once (`Listing`): to find out takes longer than to copy them.
+One call of a kernel puts all of them into a block, and one takes them out.
 """
 
 from __future__ import annotations
 
-import ctypes
 import functools
 import math
 from collections.abc import Callable, Sequence
@@ -17,14 +17,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wend.errors import SnapshotError
-from wend.kernel.packing import LINE, pack, packed_size, unpack
+from wend.kernel.compiling import jit, prepared
+from wend.kernel.memory import MEMORY, WORDS, begin_of, copy
+from wend.kernel.packing import LINE, pack, packed_size, pick_rows, unpack, words_of
 
-_LINE_BYTES = 8 * LINE
-_PADDING = [bytes(-size % 8) for size in range(8)]
+_WORD = 8               # bytes
+_LINE_BYTES = _WORD * LINE
+_NUMBERS = np.dtype(np.int32).str
 _PACKED_FROM = 4096     # bytes; below that, to look for empty lines takes longer than to copy them
+
+# The columns of a listing of arrays in memory: where one begins, how many bytes a row has, whether it may be packed.
+_PLACE, _ROW, _IS_PACKED = 0, 1, 2
+# The columns of a listing of arrays in a block, which are the last fields of `Stored`.
+_ROWS, _BEGIN, _WORDS, _EMPTY, _REST = 0, 1, 2, 3, 4
 
 Block = NDArray[np.uint64]
 Step = tuple[Callable[..., Any], tuple[Any, ...]]
+Listing = NDArray[np.int64]
+Kind = tuple[str, tuple[int, ...]]      # an array's dtype and shape
+
+
+class Sparse(NamedTuple):
+    """An array of which only some rows hold more than zeros."""
+
+    array: NDArray[Any]
+    flags: NDArray[np.bool_]            # which ones may
+
+
+def looked_through(array: NDArray[Any]) -> Sparse:
+    """An array of which nothing says which rows may hold something."""
+    return Sparse(array, np.asarray(words_of(array).any(axis=1)))
 
 
 class Stored(NamedTuple):
@@ -39,123 +61,216 @@ class Stored(NamedTuple):
     rest: int               # byte of the block where what is not packed begins
 
 
-class Layout:
-    """How the first rows of an array lie in memory, one behind the other."""
+class Layout(NamedTuple):
+    """An array, and how it lies in memory."""
 
-    __slots__ = (
-        "_address", "_bytes", "_is_packed", "_row", "address", "array", "dtype", "last", "packed_size", "rest", "rows",
-        "shape", "size", "words",
-    )  # fmt: skip
+    array: NDArray[Any]     # contiguous
+    kind: Kind
+    line: tuple[int, int, bool]     # of a listing
 
-    def __init__(
-        self, array: NDArray[Any], rows: int, *, shape: tuple[int, ...] | None = None, is_packed: bool = True
-    ) -> None:
-        """`array` may be these rows alone; then `shape` is that of the whole. Short rows are never packed."""
-        self.array = array
-        self.shape = array.shape if shape is None else shape
-        self.dtype = code_of(array.dtype)
-        self._is_packed = is_packed
-        self._bytes = array.reshape(-1).view(np.uint8)      # of all rows,
-        self._row = math.prod(array.shape[1:]) * array.itemsize     # ... how many there are in one,
-        self._address = self._bytes.ctypes.data             # ... and where the first is
-        self._take(rows)
 
-    def _take(self, rows: int) -> None:
-        """Look at so many rows."""
-        self.rows = rows
-        self.size = rows * self._row
-        packed = self.size - self.size % _LINE_BYTES if self._is_packed and self.size >= _PACKED_FROM else 0
-        self.words = self._bytes[:packed].view(np.uint64) if packed else None       # what is packed of these rows,
-        self.packed_size = packed_size(packed // 8) if packed else 0                # ... how many words it is at most,
-        self.rest = self._bytes[packed : self.size]                                 # ... and what is not packed,
-        self.size -= packed                                                         # ... so many bytes,
-        self.address = self._address + packed                                       # ... from here on
-        self.last: Stored | None = None     # where it was stored the last time, unless a part of it is packed
+def layout_of(array: NDArray[Any], *, shape: tuple[int, ...] | None = None, is_packed: bool = True) -> Layout:
+    """How an array lies in memory; it may be the rows in use alone of one of that shape."""
+    line = begin_of(array), math.prod(array.shape[1:]) * array.itemsize, is_packed and is_packable(array)
+    return Layout(array, (code_of(array.dtype), array.shape if shape is None else shape), line)
 
-    def of_rows(self, rows: int) -> Layout:
-        """The layout of another number of rows of the same array."""
-        other = object.__new__(Layout)
-        other.array, other.shape, other.dtype, other._is_packed = self.array, self.shape, self.dtype, self._is_packed
-        other._bytes, other._row, other._address = self._bytes, self._row, self._address
-        other._take(rows)
-        return other
+
+def is_packable(array: NDArray[Any]) -> bool:
+    """Whether it begins with a whole word of memory."""
+    return begin_of(array) % _WORD == 0
+
+
+def listing_of(layouts: Sequence[Layout]) -> Listing:
+    """How arrays lie in memory, for kernels. Whoever has it keeps the arrays alive."""
+    return np.array([layout.line for layout in layouts], np.int64).reshape(-1, 3)
+
+
+class Arrays(Sequence[Any]):
+    """Where the arrays of a capture are: in its block, or elsewhere. Written down one by one only for those who ask."""
+
+    def __init__(self, kinds: Sequence[Kind], where: Listing, elsewhere: dict[int, Any]) -> None:
+        self.where = where              # of all, and how many of their rows were in use
+        self.elsewhere = elsewhere      # those that lie in no block
+        self._kinds = kinds
+
+    def __len__(self) -> int:
+        return len(self._kinds)
+
+    def __getitem__(self, number: Any) -> Any:
+        if isinstance(number, slice):
+            return [self[k] for k in range(*number.indices(len(self)))]
+        stored = self.elsewhere.get(number)
+        return Stored(*self._kinds[number], *self.where[number].tolist()) if stored is None else stored
+
+
+@jit
+def _packed_bytes(size, is_packed):
+    """How many of an array's bytes are packed."""
+    return size - size % _LINE_BYTES if is_packed and size >= _PACKED_FROM else 0
+
+
+@jit
+def _space(listing, where):
+    """How many words arrays take at the most."""
+    words = 0
+    for k in range(len(listing)):
+        size = where[k, _ROWS] * listing[k, _ROW]
+        packed = _packed_bytes(size, listing[k, _IS_PACKED]) // _WORD
+        words += packed_size(packed) + (size - packed * _WORD + _WORD - 1) // _WORD
+    return words
+
+
+@jit
+def _store(memory, words, listing, where, block):
+    """Put arrays into a block: what is not packed, then what is; return how many words these are.
+
+    `where` comes with the rows in use of each. What is left of a word is 0, so that equal states are equal bytes.
+    Mutates: where, block.
+    """
+    rests, empties, at = block.view(np.uint8), where.view(np.uint64), 0
+    for k in range(len(listing)):
+        size = where[k, _ROWS] * listing[k, _ROW]
+        packed = _packed_bytes(size, listing[k, _IS_PACKED])
+        first, last = listing[k, _PLACE] + packed, listing[k, _PLACE] + size
+        where[k, _REST] = at * _WORD
+        end = at + (size - packed + _WORD - 1) // _WORD
+        if end > at:
+            block[end - 1] = 0
+        copy(memory[first:last], rests[at * _WORD : at * _WORD + size - packed])
+        at = end
+    for k in range(len(listing)):
+        packed = _packed_bytes(where[k, _ROWS] * listing[k, _ROW], listing[k, _IS_PACKED]) // _WORD
+        if packed > 0:
+            first = listing[k, _PLACE] // _WORD
+            empty = words[first + packed - 1]
+            end = pack(words[first : first + packed], empty, block, at)
+            where[k, _BEGIN], where[k, _WORDS], empties[k, _EMPTY] = at, end - at, empty
+            at = end
+    return at
+
+
+@jit
+def _take_out(memory, words, listing, where, block):
+    """Write arrays that lie in a block over those in a listing. Mutates: memory, which `words` is, too."""
+    rests, empties = block.view(np.uint8), where.view(np.uint64)
+    for k in range(len(listing)):
+        size, packed = where[k, _ROWS] * listing[k, _ROW], 0
+        if where[k, _WORDS] > 0:
+            packed = size - size % _LINE_BYTES
+            first = listing[k, _PLACE] // _WORD
+            unpack(block, where[k, _BEGIN], empties[k, _EMPTY], words[first : first + packed // _WORD])
+        rest = rests[where[k, _REST] : where[k, _REST] + size - packed]
+        copy(rest, memory[listing[k, _PLACE] + packed : listing[k, _PLACE] + size])
+
+
+def in_use(rows: Sequence[int]) -> Listing:
+    """What to give `store`: so many rows of arrays are in use."""
+    where = np.zeros((len(rows), 5), np.int64)
+    where[:, _ROWS] = rows
+    return where
+
+
+def rows_of(where: Listing) -> NDArray[np.int64]:
+    """The rows in use."""
+    return where[:, _ROWS]
+
+
+def store(listing: Listing, where: Listing, sparse: Sequence[Sparse] = ()) -> tuple[Block, Listing, list[Kind]]:
+    """A block with arrays in it; where they lie; and what else lies there.
+
+    That is, of each sparse array, the numbers of the rows that hold something, and these rows. `where` comes with the
+    rows in use. Mutates: where, and what says of sparse arrays which rows may hold something.
+    """
+    numbers = [np.flatnonzero(one.flags) for one in sparse]     # of the rows that may hold something
+    more = 0
+    for one, some in zip(sparse, numbers, strict=True):
+        more += _words(4 * some.size) + _words(some.size * one.array[:1].nbytes)
+    block = np.empty(int(prepared(_space)(listing, where)) + more, np.uint64)
+    at = int(prepared(_store)(MEMORY, WORDS, listing, where, block))
+    kinds, lines = list[Kind](), list[tuple[int, ...]]()
+    for one, some in zip(sparse, numbers, strict=True):
+        count, begin = _store_rows(one, some, block, at)
+        lines += (count, 0, 0, 0, _WORD * at), (count, 0, 0, 0, _WORD * begin)
+        kinds += (_NUMBERS, (count,)), (code_of(one.array.dtype), (count, *one.array.shape[1:]))
+        at = begin + _words(count * one.array[:1].nbytes)
+    block.resize(at, refcheck=False)        # nobody else has it yet
+    return block, np.concatenate((where, lines)) if lines else where, kinds
+
+
+def _store_rows(sparse: Sparse, numbers: NDArray[np.int64], block: Block, at: int) -> tuple[int, int]:
+    """Put the rows of these numbers into a block, their numbers first, if they hold something.
+
+    Returns how many do, and the word where the rows begin. Mutates: what says which rows may hold something, and block.
+    """
+    words, count = words_of(sparse.array), numbers.size
+    begin = at + _words(4 * count)
+    block[at:begin] = 0
+    listed = block[at:begin].view(np.int32)[:count]
+    listed[:] = numbers
+    rows = block[begin:].view(np.uint32)[: count * words.shape[1]].reshape(count, words.shape[1])
+    found = int(pick_rows(words, sparse.flags, listed, rows))
+    listed[found:] = 0
+    end = found * words.shape[1]
+    block[begin:].view(np.uint32)[end : end + end % 2] = 0
+    return found, begin
+
+
+def _words(size: int) -> int:
+    """How many words so many bytes take."""
+    return -(-size // _WORD)
+
+
+def take_out(listing: Listing, where: Listing, block: Block, *_alive: object) -> None:
+    """Write arrays that lie in a block over those in a listing."""
+    prepared(_take_out)(MEMORY, WORDS, listing, where, block)
 
 
 class Marked:
     """An array with marks, of which so many rows are in use."""
 
-    __slots__ = ("array", "dtype", "rows", "rows_per_mark", "words", "written")
+    __slots__ = ("_part", "array", "content", "dtype", "marks", "place", "rows", "written")
 
-    def __init__(self, array: NDArray[Any], written: NDArray[np.bool_], rows_per_mark: int, rows: int) -> None:
+    def __init__(self, array: NDArray[Any], marks: NDArray[np.bool_], rows_per_mark: int, rows: int) -> None:
         self.array = array
-        self.written = written
-        self.rows_per_mark = rows_per_mark
+        self.marks = marks
+        self.written = marks.reshape(-1)                    # one for each piece
+        self.place = begin_of(marks)
         self.rows = rows
         self.dtype = code_of(array.dtype)
-        self.words = array.reshape(len(array) // rows_per_mark, -1).view(np.uint32)     # a row for each piece
+        self._part = rows_per_mark, math.prod(marks.shape[1:])      # rows and the pieces that they consist of
+        pieces = len(array) // rows_per_mark * self._part[1]
+        self.content = array.reshape(pieces, -1).view(np.uint8)     # a row for each piece
 
-
-def store(layouts: Sequence[Layout]) -> tuple[list[Stored], Block]:
-    """Put arrays into one block: what is not packed, then what is."""
-    rests: list[Any] = []
-    stored: list[Stored] = []
-    size = 0
-    for one in layouts:
-        last = one.last
-        if last is None or last.rest != size:
-            last = one.last = Stored(one.dtype, one.shape, one.rows, 0, 0, 0, size)
-        stored.append(last)
-        if one.size:
-            rests.append(one.rest)
-            if one.size % 8:
-                rests.append(_PADDING[one.size % 8])
-            size += -(-one.size // 8) * 8
-    at = size // 8
-    block = np.empty(at + sum(one.packed_size for one in layouts), np.uint64)
-    block[:at] = np.frombuffer(b"".join(rests), np.uint64)
-    for k, one in enumerate(layouts):
-        if (words := one.words) is not None:
-            empty = words[-1]
-            end = int(pack(words, empty, block, at))
-            where = at, end - at, int(empty.view(np.int64))
-            stored[k] = Stored(one.dtype, one.shape, one.rows, *where, stored[k].rest)
-            at = end
-    block.resize(at, refcheck=False)        # nobody else has it yet
-    return stored, block
+    @property
+    def pieces(self) -> int:
+        """How many of its pieces are in use."""
+        rows, pieces = self._part
+        return -(-self.rows // rows) * pieces
 
 
 class Source:
-    """A block to read arrays from, and the steps that do."""
+    """A block to read arrays from, one by one."""
 
     def __init__(self, block: Block) -> None:
-        self.steps: list[Step] = []
         self._block = block
-        self._moves: list[tuple[int, int, int]] = []    # where to, from which byte of the block, and how many
-        self._targets: list[Layout] = []                # which the steps keep alive
-        if block.size:
-            self.steps.append((_copy_all, (self._moves, block.ctypes.data, block, self._targets)))
+        self._layouts: list[Layout] = []        # of arrays to be written,
+        self._where: list[tuple[int, ...]] = []     # ... and where they lie
 
-    def write(self, layouts: Sequence[Layout], arrays: Sequence[Any]) -> None:
-        """Steps more: stored arrays over the rows of others that lie in the same way; those without rows are left."""
-        self._targets += layouts
-        for layout, stored in zip(layouts, arrays, strict=True):
-            if layout.size:
-                self._moves.append((layout.address, stored.rest, layout.size))
-            if layout.words is not None:
-                empty = np.int64(stored.empty).view(np.uint64)
-                self.steps.append((unpack, (self._block, stored.begin, empty, layout.words)))
+    def write(self, array: NDArray[Any], stored: Stored) -> None:
+        """A stored array is to be written over the first rows of this one."""
+        self._layouts.append(layout_of(array))
+        self._where.append(stored[2:])
+
+    def step(self) -> Step:
+        """What writes all of them."""
+        where = np.array(self._where, np.int64).reshape(-1, 5)
+        return take_out, (listing_of(self._layouts), where, self._block, self._layouts)
 
     def read(self, stored: Stored) -> NDArray[Any]:
         """A stored array, of which nothing is packed, as it lies in the block."""
         if stored.words:
             raise ValueError("an array that is packed")
         return np.ndarray((stored.rows, *stored.shape[1:]), dtype_of(stored.dtype), self._block, stored.rest)
-
-
-def _copy_all(moves: Sequence[tuple[int, int, int]], source: int, *_alive: object) -> None:
-    """Copy bytes between addresses; what lies there is kept alive by the one who holds the step."""
-    for to, begin, size in moves:
-        ctypes.memmove(to, source + begin, size)
 
 
 def check_stored(stored: Stored, block: Block) -> None:

@@ -115,6 +115,46 @@ def _nearest(label, width, wanted, x, y):
     return best
 
 
+@jit
+def _nearest_in_rows(label, width, wanted, column):
+    """Find the column of the nearest cell in its row that has that label, for every cell; -1 where there is none.
+
+    Of two it is the left one. Mutates: column.
+    """
+    for first in range(0, label.size, width):
+        last = -1
+        for x in range(width):
+            if label[first + x] == wanted:
+                last = x
+            column[first + x] = last
+        last = -1
+        for x in range(width - 1, -1, -1):
+            if label[first + x] == wanted:
+                last = x
+            left = column[first + x]
+            if last != -1 and (left == -1 or last - x < x - left):
+                column[first + x] = last
+
+
+@jit
+def _nearest_of(column, width, cells, found):
+    """What `_nearest` finds for each of these cells, by what `_nearest_in_rows` has found. Mutates: found."""
+    height = column.size // width
+    for k in range(cells.size):
+        x, y = cells[k] % width, cells[k] // width
+        best, best_square = NO_CELL, 0
+        for far in range(height):
+            if best != NO_CELL and far * far > best_square:
+                break
+            for row in (y - far, y + far):
+                if 0 <= row < height and column[row * width + x] != -1:
+                    cell = row * width + column[row * width + x]
+                    square = (cell % width - x) ** 2 + far * far
+                    if best == NO_CELL or square < best_square or (square == best_square and cell < best):
+                        best, best_square = cell, square
+        found[k] = best
+
+
 class _Labels(NamedTuple):
     """The component of each cell."""
 
@@ -166,6 +206,13 @@ class Components:
     def nearest(self, width: int, label: int, x: int, y: int) -> int:
         """The cell of a component that is nearest to (x, y) by straight distance; of equal ones, the lowest."""
         return int(_nearest(self.label, width, label, x, y))
+
+    def nearest_of(self, width: int, label: int, cells: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The same for many cells: one look at the map, and for each at the rows that are nearer than its answer."""
+        column, found = np.empty(self.label.size, np.int32), np.empty(cells.size, np.int32)
+        _nearest_in_rows(self.label, width, label, column)
+        _nearest_of(column, width, cells, found)
+        return found
 
     def opened(self, tables: GridTables, cell: int, around: list[int]) -> None:
         """A cell became passable: it joins the largest component beside it, and the others beside it join too."""

@@ -12,15 +12,24 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, overload
+from typing import Annotated, Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wend import arguments
 from wend.errors import MapError, ParameterError
+from wend.kernel.arrays import ALL_ROWS, allocate, copied, flags, marks, uint8
 from wend.maps.components import NO_COMPONENT, Components
 from wend.maps.terrain import BLOCKED_LETTERS, PASSABLE_LETTERS, Point, make_tables, places_of, update_moves
+
+
+class _Terrain(NamedTuple):
+    """What edits change, for snapshots: it stands before the attributes that hold the same arrays."""
+
+    free: Annotated[np.ndarray, flags("cells", marked_by="edited", rows_per_mark=ALL_ROWS)]
+    moves: Annotated[np.ndarray, uint8("cells", marked_by="edited", rows_per_mark=ALL_ROWS)]
+    edited: Annotated[np.ndarray, marks("edits")]
 
 
 class Grid:
@@ -58,10 +67,12 @@ class Grid:
         if self.corner_cutting and self.connectivity == 4:
             raise MapError("corner_cutting needs diagonals, and connectivity 4 has none")
         self.height, self.width = (int(n) for n in free.shape)
+        tables = make_tables(free, connectivity=self.connectivity, corner_cutting=self.corner_cutting)
+        self._terrain = allocate(_Terrain, {"free": free.ravel(), "moves": tables.moves}, edits=1)
         # bool[cells] what edits keep up to date. Those who need it for long keep this very array and no view of it: a
         # deep copy or a pickle then holds one array too, where a view would become an array of its own.
-        self.free = free.ravel()
-        self.tables = make_tables(free, connectivity=self.connectivity, corner_cutting=self.corner_cutting)
+        self.free = self._terrain.free
+        self.tables = tables
         self._components = Components(self.tables, self.free)
 
     @classmethod
@@ -89,8 +100,9 @@ class Grid:
         """An independent copy; edits to one are not seen by the other."""
         twin = object.__new__(Grid)
         twin.__dict__.update(self.__dict__)
-        twin.free = self.free.copy()
-        twin.tables = self.tables._replace(moves=self.tables.moves.copy())
+        twin._terrain = copied(self._terrain)
+        twin.free = twin._terrain.free
+        twin.tables = self.tables._replace(moves=twin._terrain.moves)
         twin._components = self._components.copy()
         return twin
 
@@ -202,6 +214,10 @@ class Grid:
         x, y = (min(max(far, -(2**30)), 2**30) for far in (x, y))      # the squares of larger numbers overflow
         return self.xy(self._components.nearest(self.width, label, x, y))
 
+    def nearest_in(self, component: int, cells: NDArray[np.int32]) -> NDArray[np.int32]:
+        """For each of these cells, that of a component which is nearest to it by straight distance."""
+        return self._components.nearest_of(self.width, component, cells)
+
     # --- edits -----------------------------------------------------------------------------------------------------
 
     def block(self, points: Iterable[Point]) -> None:
@@ -238,6 +254,7 @@ class Grid:
         """Open or close a cell, and recompute the neighbour table around it."""
         x, y = self.xy(cell)
         around = (x - 1, y - 1, x + 1, y + 1)
+        self._terrain.edited[0] = True
         self.free[cell] = free
         update_moves(self.tables.moves, self.free, self.width, self.connectivity == 8, self.corner_cutting, *around)
 

@@ -417,6 +417,11 @@ class Planner(ABC):
     def agent_retasked(self, agent: int) -> None:
         """An agent has a new goal."""
 
+    def agents_retasked(self, agents: NDArray[np.int32]) -> None:
+        """These agents have new goals, all at once: many that a wall has cut off, or a group that sets out."""
+        for agent in agents.tolist():
+            self.agent_retasked(agent)
+
     def cells_changed(self, cells: NDArray[np.int32]) -> None:
         """These cells were blocked or unblocked."""
 

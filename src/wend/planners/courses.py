@@ -10,7 +10,7 @@ budget, agents do not wait for it. Until it has come to them they are *rough*, a
 - At once. Before the distances over blocks are known, an agent goes by those on the empty map. In each tick without a
   path it learns what the best cell beside it promises (LRTA*), which costs no expansion and leads it out of dead ends.
 
-Up to 7/8 of a tick's budget, and `MOST` at the most, goes into lookaheads, by turns. What the planner leaves of the
+Up to 7/8 of a tick's budget, and `_MOST` at the most, goes into lookaheads, by turns. What the planner leaves of the
 rest goes into the backward searches. Without a budget nothing of all this happens: all distances are known at once.
 """
 
@@ -35,8 +35,10 @@ from wend.search.real_time import (
     learn_beside,
     write_prefix,
 )
-from wend.search.rough_paths import BLOCK, EXPANSIONS, MOST, look, make_ahead
+from wend.search.rough_paths import BLOCK, EXPANSIONS, look, make_ahead
 
+_MOST = 8_000       # expansions of lookaheads in a tick, about 2 ms: with 2,000, the distances over blocks to 1,000
+                    # ... goals took up to 200 ticks on large maps, in which agents ran into dead ends
 _MOVES = 32         # ticks after which a path expires,
 _SPREAD = 16        # ... up to so many ticks earlier for some agents, so that they do not search all at once
 
@@ -57,6 +59,7 @@ class Courses(NamedTuple):
         record(
             "with_budget",  # whether the tick at hand has a budget
             "turn",         # the agent whose turn it is to look ahead,
+            "unasked",      # ... how many, from it on, have not had their turn in the tick at hand,
             "refined",      # ... and to have its distance searched
         ),
     ]
@@ -91,15 +94,16 @@ def _wants_path(agents, courses, learned, agent, tick):
 def look_phase(around, agents, courses, open_list, work, tick, limit):
     """Give a path to all rough agents that need one, by turns, within so many expansions.
 
-    Answers how many were made, or OUT_OF_SPACE before any. Mutates: around.learned, courses, open_list, work.
+    Answers how many were made, or OUT_OF_SPACE before any. Called again in the same tick, it goes on with those whose
+    turn has not come. Mutates: around.learned, courses, open_list, work.
     """
     tables, learned, counts, count = around.tables, around.learned, courses.counts[0], agents.cell.size
-    expansions, made, begun = min(work.cell.size, limit), np.int64(0), counts.turn
-    for k in range(count):
+    expansions, made, begun, unasked = min(work.cell.size, limit), np.int64(0), counts.turn, counts.unasked
+    for k in range(unasked):
         agent = (begun + k) % count
         if not _wants_path(agents, courses, learned, agent, tick):
             continue
-        counts.turn = agent
+        counts.turn, counts.unasked = agent, unasked - k
         if limit - made < expansions or limit == 0:
             return made
         if not can_learn(learned, expansions):
@@ -113,6 +117,7 @@ def look_phase(around, agents, courses, open_list, work, tick, limit):
         if node != NO_NODE:
             courses.length[agent] = write_prefix(tables, work.lookahead, node, courses.step[agent])
             courses.until[agent] = tick + _MOVES - agent % (_SPREAD + 1)
+    counts.unasked = 0
     return made
 
 
@@ -167,6 +172,18 @@ class RoughCourses:
             courses.done[agent] = courses.length[agent] = 0
             courses.wish[agent] = NO_CELL
 
+    def aim_all(self, agents: NDArray[np.int32], goals: NDArray[np.int32], tick: int) -> None:
+        """The same for many agents, for which there is space."""
+        courses, moves = self.courses, self._beliefs.moves_of_goals(agents, goals)
+        courses.is_exact[agents] = False
+        near, is_far = agents[moves <= BLOCK], moves > BLOCK
+        courses.until[near] = np.minimum(courses.until[near], tick + BLOCK)
+        self._beliefs.aim_anew(agents[is_far], goals[is_far])
+        courses.until[agents[is_far]] = 0
+        very_far = agents[moves > 4 * BLOCK]
+        courses.done[very_far] = courses.length[very_far] = 0
+        courses.wish[very_far] = NO_CELL
+
     def drop(self, agent: int) -> None:
         """An agent wants nowhere any more."""
         self._beliefs.drop(agent)
@@ -175,16 +192,20 @@ class RoughCourses:
         """Begin a tick with a budget: let rough agents that need a path look ahead, for most of it."""
         self._tell(has_budget=True)
         follow_paths(state.agents, self.courses)
-        limit = min(budget.slice() * 7 // 8, MOST)
-        made = OUT_OF_SPACE
-        while made == OUT_OF_SPACE:
+        self.courses.counts[0].unasked = state.agents.cell.size
+        assert budget.size is not None
+        left, made = min((budget.size - budget.spent) * 7 // 8, _MOST), OUT_OF_SPACE
+        while made == OUT_OF_SPACE or (made > 0 and left >= EXPANSIONS):
             around = Surroundings(state.grid.tables, self.learned, state.occupant, 0)
             made = look_phase(
-                around, state.agents, self.courses, self._beliefs.open_list, self._work, state.tick, limit
-            )
+                around, state.agents, self.courses, self._beliefs.open_list, self._work, state.tick,
+                min(left, budget.slice()),
+            )  # fmt: skip
             if made == OUT_OF_SPACE:
                 self._beliefs.make_space()
-        budget.spend(made)
+            else:
+                budget.spend(made)
+                left -= made
 
     def do_without(self) -> None:
         """Begin a tick in which all distances will be known."""

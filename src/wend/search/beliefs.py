@@ -16,7 +16,7 @@ from wend.maps.grid import Grid
 from wend.maps.terrain import CARDINAL_COST
 from wend.search.blocks import CELL, NO_GROUP, NO_ROW, BlockDistances, distance_of
 from wend.search.open_list import OpenList, make_open_list
-from wend.search.real_time import forget, forget_around, heuristic, make_learned, with_space
+from wend.search.real_time import forget, forget_all, forget_around, heuristic, make_learned, with_space
 
 _NO_LIST = make_open_list(1)
 _FAR = 2**62
@@ -76,6 +76,22 @@ class Beliefs:
             return _FAR
         x, y = learned.blocks.middle[learned.rows.goal[row]].tolist()
         return int(max(abs(goal % width - x), abs(goal // width - y)))
+
+    def moves_of_goals(self, agents: NDArray[np.int32], goals: NDArray[np.int32]) -> NDArray[np.int64]:
+        """The same for many agents."""
+        learned, width = self.learned, self._grid.width
+        rows = learned.row[agents]
+        is_known = (rows != NO_ROW) & (learned.blocks.group[goals] != NO_GROUP)
+        moves, to = np.full(agents.size, _FAR, np.int64), goals[is_known]
+        middle = learned.blocks.middle[learned.rows.goal[rows[is_known]]]
+        moves[is_known] = np.maximum(abs(to % width - middle[:, 0]), abs(to // width - middle[:, 1]))
+        return moves
+
+    def aim_anew(self, agents: NDArray[np.int32], goals: NDArray[np.int32]) -> None:
+        """Many agents forget what they have learned, and get the distances to other goals."""
+        forget_all(self.learned, agents)
+        if self._distances is not None:
+            self._distances.exchange_all(self.learned.row, agents, goals)
 
     def drop(self, agent: int) -> None:
         """An agent needs no beliefs any more."""

@@ -308,6 +308,23 @@ def no_blocks() -> tuple[Blocks, DistanceRows]:
     return allocate(Blocks, {"side": 1}, cells=0, edits=1, names=0, rim=0), allocate(DistanceRows, rows=0, columns=0)
 
 
+@jit
+def _exchange_all(blocks, rows, users, row_of, agents, goals):
+    """Do with many agents what `BlockDistances.exchange` does with one. Mutates: rows, users, row_of."""
+    for k in range(agents.size):
+        former, group, row = row_of[agents[k]], blocks.group[goals[k]], NO_ROW
+        if group != NO_GROUP:
+            row = number_of(rows.goal, users, group)
+            if users[row] == 0:
+                rows.goal[row] = group
+                rows.written[row] = True
+                rows.far[row, : blocks.counts[0].names] = _UNREACHED
+            users[row] += 1
+        if former != NO_ROW:
+            users[former] -= 1
+        row_of[agents[k]] = row
+
+
 class BlockDistances:
     """The blocks of a grid, and the rows of the goals in use.
 
@@ -373,6 +390,10 @@ class BlockDistances:
         other = self.acquire(goal)
         self.release(row)
         return other
+
+    def exchange_all(self, row_of: NDArray[np.int32], agents: NDArray[np.int32], goals: NDArray[np.int32]) -> None:
+        """The same for many agents, one by one. Mutates: row_of."""
+        _exchange_all(self.blocks, self.rows, self._users, row_of, agents, goals)
 
     def _clear(self, rows: int | NDArray[np.int64]) -> None:
         """Begin the searches of some rows anew. Columns that no group has had yet are not touched."""

@@ -1,8 +1,8 @@
 # mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
 """Breadth-first search: how many moves, and so ticks, lie between places.
 
-`move_distances` and `nearest_cells` count a diagonal as one move; `count_moves`, for kernels, is for units that go
-along rows and columns. All are loops around `spread`, the step that every flood takes.
+`move_distances` counts a diagonal as one move; `count_moves`, for kernels, is for units that go along rows and columns.
+Both are loops around `spread`, the step that every flood takes.
 """
 
 from __future__ import annotations
@@ -43,22 +43,6 @@ def count_moves(tables, far, queue, start, goal, most):
         tail = spread(tables, 4, far, UNREACHABLE, far[cell] + 1, queue, head, tail)
         head += 1
     return tail
-
-
-def nearest_cells(
-    grid: Grid, source: int, count: int, scratch: NDArray[np.int32]
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """So many cells, or all within reach: those nearest to the source by moves, the nearest first; and these moves.
-
-    `scratch` (int32[cells]) is UNREACHABLE everywhere, and so it is left; the map's size costs nothing.
-    """
-    order = np.empty(min(count, grid.size), dtype=np.int32)
-    scratch[source] = 0
-    order[0] = source
-    reached = order[: _flood(grid.tables, scratch, order, 1)]
-    moves = scratch[reached]
-    scratch[reached] = UNREACHABLE
-    return reached, moves
 
 
 def move_distances(

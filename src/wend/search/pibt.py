@@ -58,11 +58,14 @@ class Decisions(NamedTuple):
     tried: Annotated[np.ndarray, int32("agents", is_scratch=True)]      # ... how many of these were tried,
     option: Annotated[np.ndarray, int32("agents", 9, is_scratch=True)]  # ... the cells, best first,
     key: Annotated[np.ndarray, int64("agents", 9, is_scratch=True)]     # ... and by what they are ordered, ascending
+    pushes: Annotated[np.ndarray, int32("agents", is_scratch=True)]     # by agent: how many others would have to be
+    queue: Annotated[np.ndarray, int32("agents", is_scratch=True)]      # ... pushed until one has a free cell
     counts: Annotated[
         np.ndarray,
         record(
             "decided",      # agents in the trail
             "movers",       # where in the trail the agents begin that the last call of `decide` moves
+            "has_pushes",   # `pushes` are of the tick at hand
         ),
     ]
 
@@ -92,6 +95,7 @@ def undo(decisions, begin, end):
 @jit
 def forget_decisions(decisions):
     """Begin a tick: nothing is decided. Mutates: decisions."""
+    decisions.counts[0].has_pushes = 0
     undo(decisions, 0, decisions.counts[0].decided)
 
 

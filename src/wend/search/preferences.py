@@ -9,7 +9,8 @@ An agent prefers the cell nearest to its goal. Among equals, it prefers the one 
 the agents beside it come nearer to their goals by going there, and no agent stands there now. Then chance decides.
 
 Where two agents in a corridor have to exchange places, the one that has to go back prefers the cells furthest from its
-goal, and pulls the other along.
+goal, and pulls the other along. An agent that is pushed off its goal keeps out of corridors in which it would then have
+to exchange places with its pusher.
 
 The caller passes `far(scene, agent, cell)`, the distance from a cell to an agent's goal or a negative answer, and
 `known`, the same for what an agent thinks of others and of swaps, with a negative answer where the distance is only
@@ -23,6 +24,8 @@ rough; and a bundle `scene` that has at least
 Deviations
 - Hindrance and occupation are one number, their sum.
 - In a swap, the order of the cells is turned round, ties included.
+- In the paper, an agent at home is pushed into the dead end that its pusher is headed for; the two change places there,
+  and then the pusher pushes it in again. Here such a cell counts as two steps further away.
 - Agents that do not move of their own accord, those of the program and those pinned at home, hinder and swap with no
   other. Corridors are looked at as if they were not there.
 """
@@ -91,6 +94,7 @@ def _offer_all(scene, decisions, depth, but, far, known):
     tables, agent = scene.tables, decisions.chain[depth]
     here = scene.agents.cell[agent]
     draw = scramble(scene.lot ^ scramble(agent))
+    others = _others_beside(scene, here, known)
     for d in range(9):                                          # the ninth is to stay
         if d < 8 and not tables.moves[here] >> d & 1:
             continue
@@ -100,7 +104,12 @@ def _offer_all(scene, decisions, depth, but, far, known):
         cost = far(scene, agent, there)
         if cost < 0:
             return cost
-        crowding = _crowding(scene, agent, here, there, known)
+        if d < 8:
+            is_trap = _is_trap(scene, decisions, depth, there, known)
+            if is_trap < 0:
+                return is_trap
+            cost += is_trap * 2 * scene.step[0]
+        crowding = _crowding(scene, agent, here, there, others, known)
         if crowding < 0:
             return crowding
         key = np.int64(cost + scene.step[d]) << 12 | crowding << 8 | (scramble(draw + d) & 255)
@@ -109,25 +118,64 @@ def _offer_all(scene, decisions, depth, but, far, known):
 
 
 @jit
-def _crowding(scene, agent, here, there, known):
-    """How many agents an agent is in the way of if it goes from here to there. Mutates: what `known` does.
+def _is_trap(scene, decisions, depth, there, known):
+    """1 if an agent that is pushed off its goal would have to change places with its pusher once it went there, else 0.
 
-    Where `known` has no answer, it is in nobody's way; but OUT_OF_SPACE is passed on.
+    Or OUT_OF_SPACE. Mutates: what `known` does.
+    """
+    agent = decisions.chain[depth]
+    here = scene.agents.cell[agent]
+    if depth == 0 or not scene.swaps or here != scene.agents.goal[agent]:
+        return 0
+    answer = should_swap(scene, known, decisions.chain[depth - 1], here, agent, there)
+    return answer if answer == 1 or answer == OUT_OF_SPACE else 0
+
+
+@jit
+def crowding_of(key):
+    """Of the key of a cell: how many agents one is in the way of there, one that stands there included."""
+    return key >> 8 & 15
+
+
+@jit
+def _others_beside(scene, here, known):
+    """The directions, as bits, in which agents stand beside a cell that one may be in the way of.
+
+    That are those away from home of which `known` has an answer; it has one of an agent's own cell without a search.
     """
     tables, agents, occupant = scene.tables, scene.agents, scene.occupant
-    crowding = int(occupant[there] != NO_AGENT and occupant[there] != agent)
-    bits = tables.moves[here]
+    moves, bits = tables.moves[here], 0
     for d in range(8):
-        if not bits >> d & 1:
+        if not moves >> d & 1:
             continue
         beside = here + tables.offset[d]
         other = occupant[beside]
-        if other == NO_AGENT or beside == there or beside == agents.goal[other] or is_fixed(agents, other):
+        if other == NO_AGENT or beside == agents.goal[other] or is_fixed(agents, other):
             continue
-        to_there, to_beside = known(scene, other, there), known(scene, other, beside)
-        if to_there == OUT_OF_SPACE or to_beside == OUT_OF_SPACE:
+        if known(scene, other, beside) >= 0:
+            bits |= 1 << d
+    return bits
+
+
+@jit
+def _crowding(scene, agent, here, there, others, known):
+    """How many agents an agent is in the way of if it goes from here to there: `others` as in _others_beside.
+
+    OUT_OF_SPACE is passed on. Mutates: what `known` does.
+    """
+    tables, occupant = scene.tables, scene.occupant
+    crowding = int(occupant[there] != NO_AGENT and occupant[there] != agent)
+    if others == 0:
+        return crowding
+    for d in range(8):
+        beside = here + tables.offset[d]
+        if not others >> d & 1 or beside == there:
+            continue
+        other = occupant[beside]
+        to_there = known(scene, other, there)
+        if to_there == OUT_OF_SPACE:
             return OUT_OF_SPACE
-        crowding += int(0 <= to_there < to_beside)
+        crowding += int(0 <= to_there < known(scene, other, beside))
     return crowding
 
 

@@ -44,7 +44,7 @@ from wend.kernel.pages import (
 )
 from wend.kernel.pools import get, put
 from wend.maps.grid import Grid
-from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, DX, DY, GridTables, Point, empty_map_cost
+from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, DX, DY, GridTables, Point, empty_map_cost, place_of
 from wend.search.astar import Path
 from wend.search.blocks import NO_ROW, Blocks, DistanceRows, cost_over_blocks, is_known, no_blocks
 from wend.search.open_list import OpenList, clear, drop_first, first, is_empty, make_open_list, push
@@ -64,8 +64,10 @@ class Learned(NamedTuple):
 
     across: int     # pages in a row of the map
     page_of: Annotated[np.ndarray, int32("agents", "map_pages", marked_by="has_paged")]     # where a page begins in
-    has_paged: Annotated[np.ndarray, marks("agents")]               # ... `values`, or NO_PAGE
+    has_paged: Annotated[np.ndarray, marks("agents", "page_rows")]  # ... `values`, or NO_PAGE
     values: Pages   # by cell: cost to the goal - _FAR, or _UNLEARNED
+    beside: Annotated[np.ndarray, int64("agents", 9, is_scratch=True)]  # what it believed when it learned last, of the
+    # ... cells beside it by direction, and of its own
     row: Annotated[np.ndarray, int32("agents", fill=NO_ROW)]        # the row of `rows` with distances to its goal
     blocks: Blocks          # what is believed of cells that nothing was learned of, if there is a row;
     rows: DistanceRows      # otherwise, that the map is empty
@@ -108,7 +110,7 @@ def make_learned(grid: Grid, *, agents: int = 0) -> Learned:
     blocks, rows = no_blocks()
     pages = min(_PAGES, _AGENTS * across * down + 1)
     given = {"across": across, "values": make_pages(pages), "blocks": blocks, "rows": rows}
-    return allocate(Learned, given, agents=agents, map_pages=across * down)
+    return allocate(Learned, given, agents=agents, map_pages=across * down, page_rows=down)
 
 
 def make_lookahead(cells: int, max_expansions: int) -> Lookahead:
@@ -168,7 +170,7 @@ def set_heuristic(learned, agent, x, y, value):
     at = page_at(learned.across, x, y)
     if learned.page_of[agent, at] == NO_PAGE:
         learned.page_of[agent, at] = new_page(learned.values)
-        learned.has_paged[agent] = True
+        learned.has_paged[agent, at // learned.across] = True
     put(learned.values.pool, _place_of(learned, agent, x, y), value - _FAR)
 
 
@@ -179,7 +181,7 @@ def _forget_page(values, page_of, has_paged, agent, at):
     if page != NO_PAGE:
         give_back(values, page)
         page_of[agent, at] = NO_PAGE
-        has_paged[agent] = True
+        has_paged[agent, at * has_paged.shape[1] // page_of.shape[1]] = True
 
 
 @jit
@@ -187,6 +189,13 @@ def forget(values, page_of, has_paged, agent):
     """Let an agent forget all that it has learned: fields of `Learned`. Mutates: values, page_of, has_paged."""
     for at in range(page_of.shape[1]):
         _forget_page(values, page_of, has_paged, agent, at)
+
+
+@jit
+def forget_all(learned, agents):
+    """Let some agents forget all that they have learned. Mutates: learned."""
+    for agent in agents:
+        forget(learned.values, learned.page_of, learned.has_paged, agent)
 
 
 @jit
@@ -199,7 +208,7 @@ def _forget_pages(learned, pages):
 
 def forget_around(learned: Learned, places: Iterable[Point]) -> None:
     """Let all agents forget the pages that lie within half a page, four cells, of these places."""
-    down = learned.page_of.shape[1] // learned.across
+    down = learned.has_paged.shape[1]
     pages = {
         (row, column)
         for x, y in places
@@ -216,8 +225,8 @@ def believed(tables, learned, agent, here, there, goal):
 
     It trusts the distances over blocks only if they are known where it stands.
     """
-    width = tables.width
-    x, y, goal_x, goal_y = there % width, there // width, goal % width, goal // width
+    x, y = place_of(tables, there)
+    goal_x, goal_y = place_of(tables, goal)
     if knows_distance(learned, agent, here):
         return heuristic(tables, learned, agent, x, y, goal_x, goal_y)
     return straight_heuristic(tables, learned, agent, x, y, goal_x, goal_y)
@@ -229,16 +238,27 @@ def learn_beside(tables, learned, agent, here, goal):
 
     Returns what it believes of its cell then. Mutates: learned, which has the page that it may need.
     """
-    promised = np.int64(_FAR)
+    beside, bits, promised = learned.beside[agent], tables.moves[here], np.int64(_FAR)
     for d in range(8):
-        if tables.moves[here] >> d & 1:
-            cost = CARDINAL_COST if d < 4 else DIAGONAL_COST
-            promised = min(promised, cost + believed(tables, learned, agent, here, here + tables.offset[d], goal))
-    known = believed(tables, learned, agent, here, here, goal)
-    if not known < promised < _FAR:
-        return known
-    set_heuristic(learned, agent, here % tables.width, here // tables.width, promised)
-    return promised
+        if bits >> d & 1:
+            beside[d] = believed(tables, learned, agent, here, here + tables.offset[d], goal)
+            promised = min(promised, beside[d] + (CARDINAL_COST if d < 4 else DIAGONAL_COST))
+    beside[8] = believed(tables, learned, agent, here, here, goal)
+    if beside[8] < promised < _FAR:
+        beside[8] = promised
+        x, y = place_of(tables, here)
+        set_heuristic(learned, agent, x, y, promised)
+    return beside[8]
+
+
+@jit
+def believed_beside(tables, learned, agent, here, there):
+    """What `believed` says of a cell beside an agent, or of its own, if nothing has happened since it learned."""
+    bits = tables.moves[here]
+    for d in range(8):
+        if bits >> d & 1 and here + tables.offset[d] == there:
+            return learned.beside[agent, d]
+    return learned.beside[agent, 8]
 
 
 @jit

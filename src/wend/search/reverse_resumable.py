@@ -30,6 +30,7 @@ from wend.kernel.allowance import Allowance
 from wend.kernel.arrays import ahead, allocate, grown, int32, int64, marks, record
 from wend.kernel.pages import (
     NO_PAGE,
+    PAGE,
     SIDE,
     Pages,
     across_and_down,
@@ -41,17 +42,18 @@ from wend.kernel.pages import (
     place_at,
     with_more,
 )
-from wend.kernel.pools import CHUNK, Pool, bring, carry, enlarged, get, make_pool, put
+from wend.kernel.pools import CHUNK, CHUNK_BITS, Pool, bring, carry, enlarged, get, make_pool, make_ready, put
 from wend.maps.grid import Grid
-from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, DX, DY, empty_map_cost
+from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, DX, DY, empty_map_cost, place_of
 from wend.search.sharing import number_of
 
+_REACHED = 100      # pages that a search comes to on a large map, or more
+_MOST_READY = 1 << 15   # pages whose memory is made before they are used: 16 MB
 _CARRIED_PER_TICK = 1024    # chunks of a pool that has grown: half a megabyte, about 0.1 ms
 
 _UNREACHED = 0
 _FAR = 2**62        # taken off what is known of a cell, so that _UNREACHED is more than anything
 _NO_ENTRY = 0       # entry 0 is in no chain
-_ROW_SHIFT = 44     # exact as long as cells times columns are fewer than 2**44
 
 
 class Reverse(NamedTuple):
@@ -59,9 +61,11 @@ class Reverse(NamedTuple):
 
     width: int      # of the map, in cells,
     across: int     # ... and in pages;
-    row_of: int     # the row of a cell is cell * row_of >> _ROW_SHIFT: to divide takes longer
+    cells: int      # ... and all its cells;
+    row_factor: int     # as in the tables
+    row_shift: int
     page_of: Annotated[np.ndarray, int32("searches", "map_pages", marked_by="has_paged")]   # where a page begins in
-    has_paged: Annotated[np.ndarray, marks("searches")]             # ... `known`, or NO_PAGE
+    has_paged: Annotated[np.ndarray, marks("searches", "page_rows")]    # ... `known`, or NO_PAGE
     known: Pages    # by cell: (g << 1 | closed) - _FAR, or _UNREACHED
     entry: Pool     # cell << 32 | the entry below it, _NO_ENTRY at the bottom
     level_f: Annotated[np.ndarray, int64("searches", "levels", marked_by="has_searched")]   # the values of f in the
@@ -90,10 +94,11 @@ def make_reverse(
     """Empty searches on a map; so many pages, entries and values of f, until these grow."""
     across, down = across_and_down(grid.width, grid.height)
     given = {
-        "width": grid.width, "across": across, "row_of": (1 << _ROW_SHIFT) // grid.width + 1,
+        "width": grid.width, "across": across, "cells": grid.size, "row_factor": grid.tables.row_factor,
+        "row_shift": grid.tables.row_shift,
         "known": make_pages(pages), "entry": make_pool(entries),
     }  # fmt: skip
-    reverse = allocate(Reverse, given, searches=searches, map_pages=across * down, levels=levels)
+    reverse = allocate(Reverse, given, searches=searches, map_pages=across * down, page_rows=down, levels=levels)
     reverse.counts[0].entries = 1
     return reverse
 
@@ -132,16 +137,9 @@ def carry_on(reverse):
 
 
 @jit
-def _row_of(reverse, cell):
-    """The row of a cell."""
-    return (np.int64(cell) * reverse.row_of) >> _ROW_SHIFT
-
-
-@jit
 def _known(reverse, search, cell):
     """What is known of a cell."""
-    y = _row_of(reverse, cell)
-    x = cell - y * reverse.width
+    x, y = place_of(reverse, cell)
     return get(reverse.known.pool, reverse.page_of[search, page_at(reverse.across, x, y)] + place_at(x, y))
 
 
@@ -154,7 +152,7 @@ def forget(reverse, search):
         if page != NO_PAGE:
             give_back(reverse.known, page)
             reverse.page_of[search, k] = NO_PAGE
-            reverse.has_paged[search] = True
+            reverse.has_paged[search, k // reverse.across] = True
     for k in range(reverse.levels[search]):
         at = np.int64(reverse.level_top[search, k])
         while at != _NO_ENTRY:
@@ -172,9 +170,11 @@ def reaches(reverse, search, cell):
 
 
 @jit
-def _push(reverse, level_f, level_top, levels, f, cell):
-    """Put a cell on the stack of its f; return how many values there are now. Mutates: reverse, the levels."""
-    counts, entry = reverse.counts[0], reverse.entry.items
+def _push(counts, entry, written, level_f, level_top, levels, f, cell):
+    """Put a cell on the stack of its f; return how many values there are now.
+
+    Mutates: reverse, of which these are the counts, the entries and their marks; the levels.
+    """
     at = counts.free_entry
     if at != _NO_ENTRY:
         counts.free_entry = entry[at] & 0xFFFFFFFF
@@ -193,7 +193,7 @@ def _push(reverse, level_f, level_top, levels, f, cell):
             level_f[j], level_top[j] = level_f[j - 1], level_top[j - 1]
         level_f[k], level_top[k] = f, _NO_ENTRY
         levels += 1
-    reverse.entry.written[at // CHUNK] = True
+    written[at >> CHUNK_BITS] = True
     entry[at] = cell << 32 | level_top[k]
     level_top[k] = at
     return levels
@@ -288,14 +288,16 @@ def _resume(tables, reverse, search, cell):
     if not reaches(reverse, search, goal):          # Alg. 1, l. 1-7
         if not _has_space(reverse, levels):
             return OUT_OF_SPACE
-        reverse.has_paged[search] = reverse.has_searched[search] = True
+        reverse.has_paged[search] = True
         x, y = goal % width, goal // width
         page = new_page(reverse.known)
         page_of[page_at(across, x, y)] = page
         put(reverse.known.pool, page + place_at(x, y), -_FAR)
         if is_growing:
             _bring_entries(reverse)
-        levels = _push(reverse, level_f, level_top, levels, np.int64(0), goal)
+        levels = _push(counts, entry, entry_written, level_f, level_top, levels, np.int64(0), goal)
+    if levels > 0:
+        reverse.has_searched[search] = True
     answer = UNREACHABLE
     while levels > 0:
         at = np.int64(level_top[levels - 1])
@@ -303,8 +305,7 @@ def _resume(tables, reverse, search, cell):
             _bring_around(tables, reverse, page_of, at)
         top = entry[at]
         first = top >> 32
-        y = _row_of(reverse, first)
-        x = first - y * width
+        x, y = place_of(reverse, first)
         slot = page_of[page_at(across, x, y)] + place_at(x, y)
         here = known[slot]
         is_outdated = here & 1                      # an entry from before the cell was improved
@@ -315,19 +316,18 @@ def _resume(tables, reverse, search, cell):
             if expanded == allowed:
                 answer = OUT_OF_BUDGET
                 break
-        reverse.has_searched[search] = True
         level_top[levels - 1] = top & 0xFFFFFFFF
         if level_top[levels - 1] == _NO_ENTRY:
             levels -= 1
         entry[at] = counts.free_entry
-        entry_written[at // CHUNK] = True
+        entry_written[at >> CHUNK_BITS] = True
         counts.free_entry = at
         if is_outdated:
             continue
         expanded += 1
         g = (here + _FAR) >> 1
         known[slot] = here | 1
-        known_written[slot // CHUNK] = True
+        known_written[slot >> CHUNK_BITS] = True
         bits = moves[first]
         for d in range(directions):
             if not bits >> d & 1:
@@ -342,11 +342,11 @@ def _resume(tables, reverse, search, cell):
             if page == NO_PAGE:
                 page = new_page(reverse.known)
                 page_of[at_page] = page
-                reverse.has_paged[search] = True
+                reverse.has_paged[search, near_y // SIDE] = True
             known[page + place] = opened
-            known_written[page // CHUNK] = True
+            known_written[page >> CHUNK_BITS] = True
             h = empty_map_cost(tables, abs(near_x - origin_x), abs(near_y - origin_y))
-            levels = _push(reverse, level_f, level_top, levels, cost + h, first + offset[d])
+            levels = _push(counts, entry, entry_written, level_f, level_top, levels, cost + h, first + offset[d])
         if first == cell:
             answer = g
             break
@@ -356,15 +356,29 @@ def _resume(tables, reverse, search, cell):
 
 
 @jit
+def _aim_all(reverse, users, search_of, agents, goals, origins):
+    """Do with many agents what `SharedSearches.aim` does with one. Mutates: reverse, users, search_of."""
+    for k in range(agents.size):
+        search = search_of[agents[k]]
+        if search >= 0:
+            if users[search] == 1:
+                forget(reverse, search)
+            users[search] -= 1
+        search = number_of(reverse.goal, users, goals[k])
+        if users[search] == 0:
+            reverse.goal[search], reverse.origin[search] = goals[k], origins[k]
+        users[search] += 1
+        search_of[agents[k]] = search
+
+
+@jit
 def _is_touched(reverse, search, cells):
     """Whether a search has come to one of these cells or to a neighbour of one."""
-    width, down = reverse.width, reverse.page_of.shape[1] // reverse.across
-    size = width * SIDE * down          # of all cells in the rows that pages cover
     for cell in cells:
         for row in range(-1, 2):
             for column in range(-1, 2):
-                near = cell + row * width + column
-                if 0 <= near < size and reaches(reverse, search, near):
+                near = cell + row * reverse.width + column
+                if 0 <= near < reverse.cells and reaches(reverse, search, near):
                     return True
     return False
 
@@ -393,6 +407,8 @@ class SharedSearches:
             self.reverse = grown(self.reverse, searches=more)
             self._users = np.pad(self._users, (0, more - self._users.size))
             self.of = np.pad(self.of, (0, more - self.of.size), constant_values=-1)
+            pages = more * min(self.reverse.page_of.shape[1], _REACHED)
+            make_ready(self.reverse.known.pool, min(pages, _MOST_READY) * PAGE)
 
     def aim(self, agent: int, goal: int, origin: int) -> None:
         """Say where an agent wants to go, and from where."""
@@ -403,6 +419,10 @@ class SharedSearches:
             begin(self.reverse, search, goal, origin)
         self._users[search] += 1
         self.of[agent] = search
+
+    def aim_all(self, agents: NDArray[np.int32], goals: NDArray[np.int32], origins: NDArray[np.int32]) -> None:
+        """The same for many agents, for which there is space."""
+        _aim_all(self.reverse, self._users, self.of, agents, goals, origins)
 
     def drop(self, agent: int) -> None:
         """An agent wants nowhere any more."""

@@ -7,7 +7,7 @@ depend on it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from wend.maps.terrain import Point
 from wend.planners.base import Budget, State
 from wend.world.conduct import Conduct
 from wend.world.liaison import Liaison
+from wend.world.recorder import Notes
 from wend.world.roster import Roster
 
 
@@ -33,9 +34,9 @@ class Dispatch:
     """Where the agents of one world were sent."""
 
     def __init__(
-        self, state: State, roster: Roster, liaison: Liaison, note: Callable[..., None], journal: Journal
+        self, state: State, roster: Roster, liaison: Liaison, note: Notes, journal: Journal
     ) -> None:
-        """`note` writes an event down: its kind, the agent, and further fields by name."""
+        """Begin with no agents."""
         self._state = state
         self._roster = roster
         self._liaison = liaison
@@ -69,6 +70,11 @@ class Dispatch:
         self.routes.been_home[agent] = errand.goal == self._state.agents.cell[agent]
         return errand
 
+    def introduce_all(self, goals: Cells) -> None:
+        """The agents of a problem have entered an empty map: each can reach its goal, which is no other's."""
+        self.routes.add_all(self._state.agents.cell, goals)
+        self._claims.enter_all(goals)
+
     def order(self, agent: int, asked: int) -> Order:
         """Send an agent to a cell, or as near to it as it can have a place of its own."""
         self._stop_following(agent)
@@ -89,7 +95,7 @@ class Dispatch:
             self._note("group", agents=sorted(handles), target=target, mode=mode)
             for errand in errands:
                 self._stop_following(errand.agent)
-                self._send(errand)
+            self._send_all(errands)
             if budget.is_limited and self._commander.is_searching:
                 self._search_paths(budget, budget.slice())
             self._give_back()
@@ -131,22 +137,21 @@ class Dispatch:
         here, component = grid.component[agents.cell], grid.component
         is_opened = (routes.asked != routes.nearest) & (component[routes.asked] == here)
         is_ours = (agents.cell != NO_CELL) & agents.controlled
-        misled = np.flatnonzero(((component[routes.goal] != here) | is_opened) & is_ours)
-        elsewhere = np.flatnonzero((component[routes.nearest] != here) & is_ours)
-        for agent in np.setdiff1d(elsewhere, misled).tolist():      # they keep their slots, near another place now
-            asked, goal = int(routes.asked[agent]), int(routes.goal[agent])
-            self._send(Errand(agent, asked, self._claims.within_reach(agent, asked), goal, None))
-        for agent in misled.tolist():
-            self._claims.release(agent)
-        errands = []
-        for agent in self._nearest_first(misled):       # those that stand near get the near slots
-            if not self._commander.leads(agent):
-                errands.append(self._errand(agent))
+        misled = np.flatnonzero(((component[routes.goal] != here) | is_opened) & is_ours).astype(np.int32)
+        elsewhere = np.flatnonzero((component[routes.nearest] != here) & is_ours).astype(np.int32)
+        elsewhere = elsewhere[~np.isin(elsewhere, misled)]      # they keep their slots, near another place now
+        self._send_all(self._claims.errands_with_slots(elsewhere))
+        self._claims.release_all(misled)
+        alone = [agent for agent in self._nearest_first(misled) if not self._commander.leads(agent)]
+        followers = self._pursuits.followers
+        errands = self._claims.errands(np.array([agent for agent in alone if agent not in followers], np.int32))
+        for agent in alone:             # those that stand near get the near slots
+            if agent in followers:
+                errands.append(self._pursuits.errand(agent))
                 self._claims.hold(agent, errands[-1].goal)
-        for errand in sorted(errands, key=lambda errand: errand.agent):
-            self._send(errand)
-        for errand in self._commander.edit(misled.tolist()):
-            self._send(errand)
+        self._send_all(sorted(errands, key=lambda errand: errand.agent))
+        for errands in self._commander.edit(misled.tolist()):
+            self._send_all(errands)
         self._give_back()
 
     def after_teleport(self, agent: int, cell: int) -> None:
@@ -184,11 +189,12 @@ class Dispatch:
             for agent in self._commander.advance():
                 self._liaison.tell(self._liaison.planner.agent_retasked, agent)
         has_others = b"\0" in agents.controlled.tobytes()       # the program's agents: the fastest way to find one
-        if self._claims.are_shared or has_others:
+        if self._claims.has_crowds or has_others:
             waited, held_up = (tick - since[: agents.cell.size] for since in (conduct.moved_at, conduct.nearer_at))
+            left_before = len(self._claims.left)
             for errand in self._commander.settle(waited, held_up, named):
                 self._send(errand)
-                self._claims.withhold(errand.nearest)
+            self._claims.withhold(left_before)
         if has_others:
             previous = conduct.previous[: agents.cell.size]
             has_left = ~agents.controlled & (previous != agents.cell) & (agents.cell != NO_CELL)
@@ -237,7 +243,7 @@ class Dispatch:
     def _aim(self, errand: Errand) -> None:
         """Let an agent head for a goal, by the waypoints of a path if it has any."""
         agent = errand.agent
-        self._claims.enter(agent, errand.nearest, errand.goal)
+        self._claims.enter(*errand[:4])
         self._journal.keep(self._state.agents.goal, agent)
         self._state.agents.goal[agent] = self.routes.aim(*errand)
 
@@ -256,6 +262,44 @@ class Dispatch:
             self._note("routed", agent, waypoints=self.waypoints(agent))
         if self._state.agents.goal[agent] != heading:
             self._liaison.tell(self._liaison.planner.agent_retasked, agent)
+
+    def _send_all(self, errands: Sequence[Errand]) -> None:
+        """Do with many errands what `_send` does with one. The planner is told once, if no agent gets a path."""
+        if not errands:
+            return
+        path = errands[0].path
+        if (path is not None and path is not NO_PATH) or any(errand.path is not path for errand in errands):
+            for errand in errands:
+                self._send(errand)
+            return
+        agents, asked, nearest, goals = np.array([errand[:4] for errand in errands], np.int32).T
+        routes = self.routes
+        before = routes.asked[agents], routes.nearest[agents], routes.goal[agents]
+        is_new = (before[0] != asked) | (before[1] != nearest) | (before[2] != goals)
+        loses_route = routes.have_waypoints(agents) & (path is NO_PATH)
+        is_sent = is_new | loses_route | ~self._claims.all_hold(agents)
+        if not is_sent.all():
+            agents, asked, nearest, goals, is_new, loses_route = (
+                part[is_sent] for part in (agents, asked, nearest, goals, is_new, loses_route)
+            )
+        heading = self._state.agents.goal[agents]
+        self._claims.exchange_all(agents, asked, nearest, goals)
+        self._journal.keep(self._state.agents.goal, agents)
+        self._state.agents.goal[agents] = routes.aim_all(agents, asked, nearest, goals, keeps_waypoints=path is None)
+        self._note.each(self._told(agents, is_new, loses_route))
+        retasked = agents[self._state.agents.goal[agents] != heading]
+        if retasked.size:
+            self._liaison.tell(self._liaison.planner.agents_retasked, retasked)
+
+    def _told(self, agents: Cells, is_new: NDArray[np.bool_], loses_route: NDArray[np.bool_]) -> Iterator[Any]:
+        """What is written down of agents that have been sent to places."""
+        grid, errands = self._state.grid, (self.routes.asked, self.routes.nearest, self.routes.goal)
+        parts = agents, is_new, loses_route, *(part[agents] for part in errands)
+        for agent, is_told, is_without, asked, nearest, goal in zip(*(part.tolist() for part in parts), strict=True):
+            if is_told:
+                yield "ordered", agent, destination(grid, Errand(agent, asked, nearest, goal))
+            if is_without:
+                yield "routed", agent, {"waypoints": []}
 
 
 def destination(grid: Grid, errand: Errand) -> dict[str, Point]:

@@ -48,6 +48,11 @@ class Liaison:
         self._journal.on_failure(self._lose)
         question(*arguments)
 
+    def introduce_all(self) -> None:
+        """The agents of the state have come to a map that was empty."""
+        self._journal.on_failure(self._state.occupant.fill, NO_AGENT)
+        self.ask(self._meet, self.planner, self._state.agents)
+
     def rejoin(self) -> None:
         """Bind the planner again if it is out of step."""
         if self._is_lost:
@@ -90,12 +95,17 @@ class Liaison:
 
     def _introduce(self, planner: Planner) -> None:
         """Bind a planner, and let it meet the agents one by one."""
-        state, agents = self._state, self._state.agents
-        cells, goals = agents.cell.tolist(), agents.goal.tolist()
-        vacant = np.flatnonzero(state.grid.free & (state.occupant == NO_AGENT))
-        spare = int(vacant[0]) if vacant.size else 0        # where an agent that has left stands while it is introduced
+        agents = self._state.agents
         self._empty()
-        planner.bind(state, self._seed)
+        planner.bind(self._state, self._seed)
+        self._meet(planner, agents)
+
+    def _meet(self, planner: Planner, agents: Agents) -> None:
+        """Let a planner that knows none of these agents meet them, as they come to the empty map one by one."""
+        state, cells, goals = self._state, agents.cell.tolist(), agents.goal.tolist()
+        is_vacant = state.grid.free.copy()
+        is_vacant[agents.cell[agents.cell != NO_CELL]] = False
+        spare = int(is_vacant.argmax())         # where an agent that has left stands while it is introduced
         planner.make_room(len(cells))
         for agent, cell in enumerate(cells):
             state.agents = _first(agents, agent + 1)

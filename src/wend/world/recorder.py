@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -162,6 +163,15 @@ class Notes:
     def __call__(self, kind: str, agent: int | None = None, **data: Any) -> None:
         """Something of this kind was done, to the agent with this index if it was done to one."""
         self._journal.on_failure(self._recorder.rewind, *self._recorder.mark())
+        self._write(kind, agent, data)
+
+    def each(self, events: Iterable[tuple[str, int, dict[str, Any]]]) -> None:
+        """Many things were done, each of a kind, to an agent, and with these data."""
+        self._journal.on_failure(self._recorder.rewind, *self._recorder.mark())
+        for event in events:
+            self._write(*event)
+
+    def _write(self, kind: str, agent: int | None, data: dict[str, Any]) -> None:
         handle = None if agent is None else self._roster.handles.item(agent)
         self._recorder.note(Event(self._state.tick, kind, handle, data))
 

@@ -57,6 +57,14 @@ class Roster:
         self.added += 1
         return index
 
+    def enter_all(self, count: int) -> None:
+        """So many agents come before the first tick, and none has come before them."""
+        for name in ("size", "added", "_entries"):
+            self._journal.keep_attribute(self, name)
+        self._entries = grown(self._entries, agents=ahead(0, count))
+        self._entries.handle[:count] = np.arange(count)
+        self.size = self.added = count
+
     def leave(self, index: int) -> None:
         """An agent leaves the map. The next one to come may have its index."""
         self._journal.keep(self._entries.handle, index)

@@ -143,6 +143,15 @@ def _play(planner: Planner) -> None:
     world.restore(before)
     twin = pickle.loads(pickle.dumps(world))
     twin.tick()
+    for unit in units:
+        world.order(unit, (20, 3))
+    world.tick(budget=50)
+    for unit in units:
+        world.intent(unit)                                          # of one that does not know its way yet
+    street = World(Grid.from_text("....."), replace(planner))
+    street.add((0, 0), goal=(4, 0))
+    street.block([(2, 0)])                                          # cuts off one that was sent by itself
+    street.tick()
 
 
 def _vacant(world: World, points: list[Point]) -> list[Point]:

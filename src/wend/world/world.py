@@ -15,8 +15,8 @@ which takes it back. Only the planner forgets what it had in mind (liaison.py). 
 interrupts was made as a whole, or not at all. A world belongs to one thread at a time: a call while another one is
 under way is an error at once (calls.py).
 
-The world keeps the clock. Where agents are sent, and that no two of them have the same goal, is the dispatch's part
-(dispatch.py). docs/world.md describes every call.
+The world keeps the clock. How agents come and go is said in population.py; where they are sent, and that no two of them
+have the same goal, is the dispatch's part (dispatch.py). docs/world.md describes every call.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from numpy.typing import NDArray
 from wend import arguments
 from wend.errors import MapError, ParameterError
 from wend.groups.orders import MOVE, Order
-from wend.kernel import NO_AGENT, NO_CELL
-from wend.kernel.arrays import ahead, allocate, grown, renew
+from wend.kernel import NO_AGENT
+from wend.kernel.arrays import allocate
 from wend.kernel.compiling import Keeping, prepared
 from wend.kernel.keeping import Keeper
 from wend.maps.grid import Grid, GridView
@@ -44,10 +44,11 @@ from wend.problems.problem import Problem
 from wend.rules import Violation
 from wend.world.calls import Calls
 from wend.world.conduct import Cast, Conduct, carry_out, look, waits_of
-from wend.world.dispatch import Dispatch, destination
+from wend.world.dispatch import Dispatch
 from wend.world.events import NO_NEWS, Listeners, News
-from wend.world.handovers import Handovers, name_of_given
+from wend.world.handovers import name_of_given
 from wend.world.liaison import Liaison
+from wend.world.population import Populated
 from wend.world.recorder import Notes, Recorder
 from wend.world.referee import Referee
 from wend.world.roster import Roster
@@ -56,7 +57,7 @@ from wend.world.snapshot import identity
 from wend.world.trace import WAIT
 
 
-class World(Handovers):
+class World(Populated):
     """Many agents on one map, and the clock that they move by."""
 
     def __init__(
@@ -100,7 +101,7 @@ class World(Handovers):
         self._conduct = allocate(Conduct, agents=0)
         self._keeping = Keeping()
         self._waits_for = self._conduct.nobody                  # the agent in the way of each, as the planner last said
-        self._announced: dict[int, int] = {}                    # where the program moves its own agents in this tick
+        self._announced = {}                                    # where the program moves its own agents in this tick
         self._idle_ticks = 0                                    # ticks in a row in which no agent moved
         self._stalled_ticks = 0                                 # ... although the planner had budget to spare
         self._had_spare = True                                  # it had in the last tick
@@ -125,83 +126,10 @@ class World(Handovers):
         """A world in which the agents of a problem stand on their starts and head for their goals."""
         arguments.instance(problem, "problem", Problem, "a Problem")
         world = cls(problem.grid, planner, **options)
-        world.planner.make_room(problem.agents)
-        for start, goal in zip(problem.start_points(), problem.goal_points(), strict=True):
-            world.add(start, goal)
+        world._add_all(problem)
         return world
 
     # --- what the program may do between two ticks -----------------------------------------------------------------
-
-    def add(self, at: Point, goal: Point | None = None, *, controlled: bool = True, pinned: bool = False) -> int:
-        """Put a new agent on a free cell; return its handle: how many were added before it.
-
-        Without a goal it stays where it stands.
-        """
-        with self._calls, self._calls.journal as journal:
-            is_controlled, is_pinned = arguments.flag(controlled, "controlled"), arguments.flag(pinned, "pinned")
-            cell = self._vacant_cell(at, "at")
-            asked = cell if goal is None else self.grid.cell_at(goal, "goal")
-            handle, agent = self.agents, self._roster.enter(self.ticks)
-            if agent == self._agent_rows.cell.size:
-                journal.keep_attribute(self, "_agent_rows")
-                journal.keep_attribute(self, "_conduct")
-                rows = ahead(agent, agent + 1)
-                self._agent_rows = grown(self._agent_rows, agents=rows)
-                self._conduct = grown(self._conduct, agents=rows)
-            journal.keep_attribute(self.state, "agents")
-            for rows_of in (self._agent_rows, self._conduct):
-                renew(rows_of, agent, journal, is_spare=agent == self.state.agents.cell.size)
-            journal.keep(self.state.occupant, cell)
-            self.state.agents = agents = self._first_agents(self._roster.size)
-            agents.cell[agent], agents.controlled[agent], agents.pinned[agent] = cell, is_controlled, is_pinned
-            self.state.occupant[cell] = agent
-            self._conduct.moved_at[agent] = self._conduct.nearer_at[agent] = self.ticks
-            self._conduct.previous[agent] = cell
-            where = destination(self.grid, self._dispatch.introduce(agent, asked))
-            self._note("added", agent, at=self.grid.xy(cell), **where, controlled=is_controlled, pinned=is_pinned)
-            self._liaison.tell(self.planner.agent_added, agent)
-        return handle
-
-    def remove(self, agent: int) -> None:
-        """Take an agent off the map. No other agent is ever given its handle."""
-        with self._calls, self._calls.journal as journal:
-            agent = self._present(agent)
-            cell = int(self.state.agents.cell[agent])
-            journal.keep(self.state.occupant, cell)
-            journal.keep(self.state.agents.cell, agent)
-            journal.keep_item(self._announced, agent)
-            self.state.occupant[cell] = NO_AGENT
-            self.state.agents.cell[agent] = NO_CELL
-            self._announced.pop(agent, None)
-            self._note("removed", agent)
-            self._liaison.tell(self.planner.agent_removed, agent)
-            self._dispatch.dismiss(agent, cell)
-            self._roster.leave(agent)
-
-    def teleport(self, agent: int, to: Point) -> None:
-        """Put an agent on another free cell, from which it goes on to its goal. An announced move of it is cancelled.
-
-        If it was sent there with a group, it goes on alone.
-        """
-        with self._calls, self._calls.journal as journal:
-            agent = self._present(agent)
-            here = int(self.state.agents.cell[agent])
-            if self.grid.cell_at(to, "to") == here:
-                return
-            cell = self._vacant_cell(to, "to")
-            for array, where in (
-                (self.state.occupant, here), (self.state.occupant, cell), (self.state.agents.cell, agent),
-                (self._conduct.moved_at, agent), (self._conduct.previous, agent),
-            ):  # fmt: skip
-                journal.keep(array, where)
-            journal.keep_item(self._announced, agent)
-            self._announced.pop(agent, None)
-            self.state.occupant[here], self.state.occupant[cell] = NO_AGENT, agent
-            self.state.agents.cell[agent] = self._conduct.previous[agent] = cell
-            self._conduct.moved_at[agent] = self.ticks
-            self._note("teleported", agent, at=self.grid.xy(here), to=self.grid.xy(cell))
-            self._liaison.tell(self.planner.agent_teleported, agent)
-            self._dispatch.after_teleport(agent, here)
 
     def order(self, agent: int, goal: Point) -> Order:
         """Send an agent to a place; the answer says where it will be.
@@ -435,14 +363,6 @@ class World(Handovers):
         return "quiet" if (self.states() == "unreachable").any() else "done"
 
     # --- behind the scenes -----------------------------------------------------------------------------------------
-
-    def _vacant_cell(self, point: Point, name: str) -> int:
-        cell = self.grid.free_cell(point, name)
-        if self.state.occupant[cell] != NO_AGENT:
-            raise MapError(f"agent {self._handle(self.state.occupant[cell])} stands at {self.grid.xy(cell)}")
-        if cell in self._announced.values():
-            raise MapError(f"an agent was announced to move to {self.grid.xy(cell)}")
-        return cell
 
     def _edit(self, kind: str, cells: list[int]) -> None:
         """Change the map, tell the planner, and send the agents whom the change concerns to where they can get now."""

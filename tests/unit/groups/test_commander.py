@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -38,14 +39,14 @@ class Field:
             self.routes.add_agent(agent)
             agents.cell[agent], agents.controlled[agent] = grid.cell(*place), True
             occupant[agents.cell[agent]] = agent
-            self.claims.enter(agent, agents.cell[agent], agents.cell[agent])
+            self.claims.enter(agent, agents.cell[agent], agents.cell[agent], agents.cell[agent])
             self.send([self.errand(agent, place)])
 
     def send(self, errands: Iterable[Errand]) -> list[Order]:
         sent, xy = [], self.state.grid.xy
         for errand in errands:
             self.claims.leave(errand.agent)
-            self.claims.enter(errand.agent, errand.nearest, errand.goal)
+            self.claims.enter(*errand[:4])
             self.state.agents.goal[errand.agent] = self.routes.aim(*errand)
             sent.append(Order(errand.agent, xy(errand.asked), xy(errand.nearest), xy(errand.goal)))
         return sent
@@ -90,7 +91,7 @@ def test_an_edit_gives_new_paths_to_those_whose_paths_it_cuts() -> None:
     orders = field.order([0, 1], (38, 4))
     assert max(grid.xy(cell)[1] for cell in field.routes.waypoints(0)) <= 4
     grid.block([(20, 0)])
-    assert field.send(field.commander.edit([])) == orders[:1]
+    assert field.send(chain(*field.commander.edit([]))) == orders[:1]
     assert field.routes.waypoints(0) == []
     assert field.commander.search(20) == (20, [])
     made, errands = field.commander.search(1000)
@@ -98,7 +99,7 @@ def test_an_edit_gives_new_paths_to_those_whose_paths_it_cuts() -> None:
     assert field.send(errands) == orders[:1]
     assert max(grid.xy(cell)[1] for cell in field.routes.waypoints(0)) > 4
     assert not field.commander.is_searching or field.commander.search(0) == (0, [])
-    assert field.send(field.commander.edit([])) == []
+    assert field.send(chain(*field.commander.edit([]))) == []
 
 
 @pytest.mark.small

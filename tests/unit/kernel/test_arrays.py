@@ -9,7 +9,19 @@ import numpy as np
 import pytest
 
 from wend.kernel import jit
-from wend.kernel.arrays import ahead, allocate, copied, flags, grown, int32, int64, record, uint8, zeros
+from wend.kernel.arrays import (
+    ahead,
+    allocate,
+    copied,
+    flags,
+    grown,
+    int32,
+    int64,
+    make_in_huge_pages,
+    record,
+    uint8,
+    zeros,
+)
 
 
 class Inner(NamedTuple):
@@ -107,6 +119,17 @@ def test_zeros_begin_with_a_line_of_the_cache_whatever_was_freed_before(items: i
     assert (fresh.shape, fresh.ctypes.data % 64, fresh.any()) == ((items,), 0, False)
     fresh[-1] = 5
     assert pickle.loads(pickle.dumps(fresh))[-1] == 5
+
+
+@pytest.mark.small
+@pytest.mark.parametrize("rows", [64, 4096])            # with rows ahead of them, and without
+def test_memory_made_in_huge_pages_holds_what_it_held(rows: int) -> None:
+    array = allocate(Outer, {"window": 3}, agents=rows, ticks=512, cells=3).way
+    array[:, 7] = 3
+    before = array.copy()
+    for items in (0, 100, 1 << 19, 1 << 30):
+        make_in_huge_pages(array, items)
+        assert np.array_equal(array, before)
 
 
 @pytest.mark.small

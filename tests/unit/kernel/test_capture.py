@@ -189,7 +189,7 @@ def test_a_capture_copies_only_what_is_marked() -> None:
     second = capture(thing, keeper)
     lines = [lines_of(captured) for captured in (first, second)]
     assert lines[0].shelf is lines[1].shelf
-    assert (lines[0].places.place == lines[1].places.place).tolist() == [True, False, True, True]
+    assert (lines[0].places() == lines[1].places()).tolist() == [True, False, True, True]
     assert lines[0].content()[2].tolist() == [-1] * 6
     assert [row[0] for row in lines[1].content().tolist()] == [-1, -1, 5, -1, -1, -1, -1, -1]
     thing.table.lines[:] = 9                        # not marked either: to go back leaves it alone
@@ -206,7 +206,7 @@ def test_a_shelf_that_is_used_again_and_again_does_not_grow() -> None:
         held.append(capture(thing, keeper))
         if k % 7 == 0:
             go_back(thing, held[0], keeper=keeper)
-    assert len(lines_of(held[0]).shelf.pieces) == 16            # four times four pieces, as at first
+    assert len(lines_of(held[0]).shelf.stock.content) == 16            # four times four pieces, as at first
 
 
 @pytest.mark.small

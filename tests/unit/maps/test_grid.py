@@ -129,3 +129,16 @@ def test_the_places_of_many_cells_at_once() -> None:
         grid.xy(np.array([-1]))
     with pytest.raises(ParameterError, match="an array of float64"):
         grid.xy(np.array([0.0]))
+
+
+@pytest.mark.small
+def test_the_nearest_cells_of_a_component_are_the_same_for_many_places_at_once() -> None:
+    draw = np.random.default_rng(2)
+    for shape in ((9, 13), (1, 20), (20, 1), (1, 1)):
+        grid = Grid(draw.random(shape) < 0.6, connectivity=4)
+        cells = np.arange(grid.size, dtype=np.int32)
+        for start in grid.free_cells().tolist():
+            found = grid.nearest_in(int(grid.component[start]), cells)
+            assert found.tolist() == [
+                grid.cell(*grid.nearest_reachable(grid.xy(start), grid.xy(cell))) for cell in cells.tolist()
+            ]

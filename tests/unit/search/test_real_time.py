@@ -90,6 +90,9 @@ def test_steps_and_what_is_learned_from_them_agree_with_the_reference(rules: dic
             around = real_time.Surroundings(grid.tables, learned, taken, 0)
             d = real_time.step_beside(around, 1, start, goal)
             assert d == reference.step(mind, grid.xy(start), seen)
+            for cell in (start, *(grid.cell(*place) for place in grid.neighbours(grid.xy(start)))):
+                noted = real_time.believed_beside(grid.tables, learned, 1, start, cell)
+                assert noted == real_time.believed(grid.tables, learned, 1, start, cell, goal)
             if d == real_time.NO_STEP:
                 blocked += 1
                 continue

@@ -235,3 +235,14 @@ def test_an_edit_far_away_keeps_what_was_found() -> None:
     assert closed(shared, 0) == kept
     assert not closed(shared, 1)
     assert ask(grid, shared, 1, grid.cell(80, 1)) == distances(grid, grid.cell(99, 1))[grid.cell(80, 1)]
+
+
+def test_the_rows_of_a_very_tall_map_are_told_apart() -> None:
+    """Beyond 2**19 rows the product that gives the row of a cell left 64 bits once."""
+    rows = 2**19 + 64
+    grid = Grid(np.ones((rows, 2), np.bool_))
+    shared = SharedSearches(grid)
+    shared.reserve(1)
+    shared.aim(0, 2 * rows - 1, 2 * rows - 79)
+    allow(shared.reverse.allowance, 1_000)
+    assert ask(grid, shared, 0, 2 * rows - 79) == 39 * CARDINAL_COST

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from wend import ALGORITHMS, Grid, World, create
+from wend.groups import slots
 from wend.planners.base import Budget, Planner
 from wend.problems.scenarios import make_problem
 
@@ -103,3 +104,47 @@ def test_the_audit_would_notice(monkeypatch: pytest.MonkeyPatch) -> None:
     audited = Audited("weave")
     with pytest.raises(AssertionError):
         audited.tick(700)
+
+
+def cells_touched(size: int, floods: list[int]) -> dict[str, int]:
+    """How many cells are touched for the slots of 60 units, by call, on a map of that size."""
+    free, touched = np.ones((size, size), np.bool_), dict[str, int]()
+    free[:, size - 10] = False
+    free[5, size - 10] = True
+    world = World(Grid(free), "lra", seed=1)
+    units = [world.add((x, y)) for y in range(12, 18) for x in range(20, 30)]
+    counts = world._dispatch._claims._around.counts
+
+    def call(what: str, made: Callable[[], Any]) -> None:
+        floods.clear()
+        before = int(counts["flooded"].item())
+        made()
+        touched[what] = int(counts["flooded"].item()) - before + sum(floods)
+
+    call("orders", lambda: [world.order(unit, (24, 25)) for unit in units])
+    call("group", lambda: world.order_group(units, (24, 24), budget=1))
+    for k, unit in enumerate(units):
+        world.order(unit, (size - 9 + k % 8, 3 + k // 8))
+    call("door", lambda: world.block([(size - 10, 5)]))
+    call("opened", lambda: world.unblock([(size - 10, 5)]))
+    return touched
+
+
+@pytest.mark.small
+def test_the_cells_that_calls_touch_for_slots_depend_on_the_units_and_not_on_the_map(monkeypatch) -> None:
+    """Orders to one place, a group order, a door that closes under all of them, and opens again."""
+    floods, flood = list[int](), slots.move_distances
+
+    def counted(*given: Any, **options: Any) -> Any:
+        found = flood(*given, **options)
+        floods.append(int(found[1].size))
+        return found
+
+    monkeypatch.setattr(slots, "move_distances", counted)
+    small, large = (cells_touched(size, floods) for size in (48, 120))
+    for touched in (small, large):
+        assert 60 <= touched["orders"] <= 8 * 4 * 60
+        assert 60 <= touched["group"] <= 8 * 4 * 60
+        assert 60 <= touched["door"] <= 60 * 8 * 60     # near many places: a flood each, over what the others have
+        assert touched["opened"] == 0                   # their own places are free
+    assert all(large[call] <= 2 * small[call] for call in small)

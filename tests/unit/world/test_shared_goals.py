@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from wend import ALGORITHMS, Grid, World
-from wend.groups import claims
 from wend.maps import generators as mapgen
 from wend.search.flood import move_distances
 from wend.world.referee import judge_trace
@@ -298,32 +297,31 @@ def test_a_place_that_is_walled_up_leaves_the_crowd_around_it_alone() -> None:
 @pytest.mark.small
 def test_three_hundred_orders_to_one_cell_cost_a_few_floods(monkeypatch) -> None:
     """Also where the place is out of reach, and when a door closes."""
-    floods: list[int] = []
     scans: list[int] = []
-    flood, scan = claims.nearest_cells, Grid.nearest_reachable
-
-    def counted(grid, source, count, scratch):
-        floods.append(count)
-        return flood(grid, source, count, scratch)
+    scan = Grid.nearest_reachable
 
     def counted_scan(self, start, target):
         scans.append(1)
         return scan(self, start, target)
 
-    monkeypatch.setattr(claims, "nearest_cells", counted)
     monkeypatch.setattr(Grid, "nearest_reachable", counted_scan)
     world = World(mapgen.open_map(width=64, height=64), "lra")
+
+    def flooded() -> int:
+        return int(world._dispatch._claims._around.counts["flooded"].item())
+
     world.block([(x, y) for x in range(39, 42) for y in range(29, 32) if (x, y) != (40, 30)])
     units = scattered(world, 300, within=30)
     for unit in units:
         world.order(unit, (50, 50))
-    assert len(floods) <= 8         # each is larger than all before it together
-    assert sum(floods) <= 8 * 4 * 300
+    before = flooded()
+    assert 300 <= before <= 8 * 4 * 300         # cells, for all orders together
     for unit in units:
         world.order(unit, (40, 30))
-    assert (len(floods) <= 16, len(scans)) == (True, 1)
+    assert (flooded() - before <= 8 * 4 * 300, len(scans)) == (True, 1)
+    before = flooded()
     world.unblock([(39, 30)])
-    assert len(floods) <= 24
+    assert flooded() - before <= 8 * 4 * 300
     assert len(set(goals(world))) == 300
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from wend import Budget, Grid, Planner, Problem, World, create
+from wend import Budget, Grid, Planner, Problem, World, create, make_problem, mapgen
 from wend.errors import MapError, ParameterError, UnknownNameError, ViolationError
 from wend.planners.base import Intent, Proposal
 from wend.world.conduct import AgentIntent
@@ -31,6 +31,39 @@ def scripted(*ticks: dict[int, tuple[int, int]], grid: Grid = CORRIDOR, **option
     planner = Follows()
     planner.script = list(ticks)
     return World(grid, planner, **options)
+
+
+@pytest.mark.small
+@pytest.mark.parametrize("key", ["lra", "whca", "weave"])
+def test_a_world_of_a_problem_is_one_with_its_agents_added_one_by_one(key: str) -> None:
+    grid = mapgen.generate("rooms", width=24, height=24, seed=4)
+    problem = make_problem("random", grid, agents=30, seed=2)
+    worlds = World.from_problem(problem, key), World(grid, key)
+    for start, goal in zip(problem.start_points(), problem.goal_points(), strict=True):
+        worlds[1].add(start, goal)
+    late = problem.goal_points()[0]
+    for world in worlds:
+        world.run(max_ticks=20)
+        world.remove(3)
+        world.order(5, late)
+    a, b = (
+        (world.state_hash(), world.trace().events, world.order_of(5), bytes(world.snapshot()), world.run(max_ticks=200))
+        for world in worlds
+    )
+    assert a == b
+    assert worlds[0].state_hash() == worlds[1].state_hash()
+
+
+@pytest.mark.small
+def test_a_map_that_was_edited_after_its_problem_was_made() -> None:
+    grid = Grid.from_text("......\n......")
+    problem = Problem.from_points(grid, [(0, 0), (1, 0)], [(5, 0), (4, 1)])
+    grid.block([(3, 0), (3, 1)])
+    world = World.from_problem(problem, "lra")
+    assert [order.goal for order in map(world.order_of, (0, 1))] == [(2, 0), (2, 1)]
+    grid.block([(1, 0)])
+    with pytest.raises(MapError, match="wall"):
+        World.from_problem(problem, "lra")
 
 
 @pytest.mark.small

@@ -164,6 +164,14 @@ class Distances:
         self.known.is_exact[agent] = False
         self.share()
 
+    def aim_all(self, agents: NDArray[np.int32], goals: NDArray[np.int32], cells: NDArray[np.int32]) -> None:
+        """The same for many agents, for which there is space."""
+        self._searches.aim_all(agents, goals, cells)
+        is_far = self.beliefs.moves_of_goals(agents, goals) > _BLOCK_SIDE
+        self.beliefs.aim_anew(agents[is_far], goals[is_far])
+        self.known.is_exact[agents] = False
+        self.share()
+
     def drop(self, agent: int) -> None:
         """An agent wants nowhere any more."""
         self._searches.drop(agent)

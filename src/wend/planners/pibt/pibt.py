@@ -41,7 +41,7 @@ from wend.kernel import NO_AGENT, NO_CELL, OUT_OF_SPACE, jit, scramble
 from wend.kernel.allowance import allow
 from wend.kernel.arrays import ahead, allocate, grown, int64
 from wend.kernel.compiling import prepared
-from wend.maps.terrain import GridTables, empty_map_cost
+from wend.maps.terrain import CARDINAL_COST, GridTables, empty_map_cost
 from wend.planners.base import Agents, Budget, Intent, Overlay, Planner, Proposal, State, parameter
 from wend.planners.overlays import DISTANCE, draw_distances
 from wend.planners.pibt.distances import (
@@ -54,6 +54,7 @@ from wend.planners.pibt.distances import (
     search_blocks,
     search_cells,
 )
+from wend.planners.pibt.giving_way import give_way
 from wend.planners.units import are_units
 from wend.planners.waiting import IN_ITS_WAY, in_the_way_of, is_away
 from wend.search.pibt import Decisions, fix, forget_decisions
@@ -99,13 +100,22 @@ def rank(scene, decisions, depth):
 
 
 @jit
+def _rank_giving_way(scene, decisions, depth):
+    """The same, but for agents that are pushed off their goals. Mutates: decisions, scene.distances."""
+    answer = rank(scene, decisions, depth)
+    if answer >= 0:
+        give_way(scene, decisions, depth)
+    return answer
+
+
+@jit
 def decide_all(scene, decisions, order, expansions, next_cell, waits_for):
     """Decide where all agents go; OUT_OF_SPACE if it has to be called again, with more space.
 
     `next_cell` comes with the cell of each agent, or the announced one of the agents that the program moves. Mutates:
     scene.distances, decisions, next_cell, waits_for.
     """
-    return settle_all(scene, decisions, order, expansions, next_cell, waits_for, rank, far)
+    return settle_all(scene, decisions, order, expansions, next_cell, waits_for, _rank_giving_way, far)
 
 
 @jit
@@ -147,6 +157,28 @@ def _met_ahead(scene, decisions, agent, far):
                 best, least = here + tables.offset[d], cost + scene.step[d]
     other = decisions.taken[best] if decisions.taken[best] != NO_AGENT else scene.occupant[best]
     return NO_AGENT if other == agent else np.int64(other)
+
+
+def order_of(state: State, priorities: Priorities) -> NDArray[np.int32]:
+    """The agents that are to decide, the one that has been away from home longest first. Mutates: priorities."""
+    agents, (away, first) = state.agents, priorities
+    count, is_home = agents.cell.size, agents.cell == agents.goal
+    away[:count][is_home] = state.tick
+    order = np.lexsort((-first[:count], away[:count]))
+    return np.asarray(order[are_units(agents)[order]], np.int32)
+
+
+def describe(state: State, scene: PibtScene, waits_for: int, agent: int) -> Intent:
+    """What an agent is about to do, if `waits_for` was in its way in the last tick, or NO_AGENT."""
+    if not is_away(state, agent):
+        return Intent()
+    cells, distances = np.empty(_CELLS_AHEAD, np.int32), scene.distances
+    allow(distances.reverse.allowance, 0)
+    path = tuple(cells[: descend(scene, agent, cells)].tolist())
+    if waits_for != NO_AGENT and state.agents.cell[waits_for] != NO_CELL:
+        return Intent(path, waits_for, IN_ITS_WAY)
+    is_rough = not distances.is_exact[agent]
+    return Intent(path, reason="the distances to its goal are not known yet, only roughly" if is_rough else "")
 
 
 @dataclass
@@ -222,12 +254,7 @@ class Pibt(Planner):
         return answer
 
     def _order(self) -> NDArray[np.int32]:
-        """The agents that are to decide, the one that has been away from home longest first."""
-        agents, (away, first) = self.state.agents, self._priorities
-        count, is_home = agents.cell.size, agents.cell == agents.goal
-        away[:count][is_home] = self.state.tick
-        order = np.lexsort((-first[:count], away[:count]))
-        return np.asarray(order[are_units(agents)[order]], np.int32)
+        return order_of(self.state, self._priorities)
 
     def _scene(self, lot: int) -> PibtScene:
         state = self.state
@@ -235,17 +262,7 @@ class Pibt(Planner):
 
     def intent(self, agent: int) -> Intent:
         """The shortest path that it would take if no other agent were in its way, as far as it is known."""
-        agents = self.state.agents
-        if not is_away(self.state, agent):
-            return Intent()
-        cells = np.empty(_CELLS_AHEAD, np.int32)
-        allow(self._distances.known.reverse.allowance, 0)
-        path = tuple(cells[: descend(self._scene(0), agent, cells)].tolist())
-        waits_for = in_the_way_of(agent, self._waits_for)
-        if waits_for != NO_AGENT and agents.cell[waits_for] != NO_CELL:
-            return Intent(path, waits_for, IN_ITS_WAY)
-        is_rough = not self._distances.known.is_exact[agent]
-        return Intent(path, reason="the distances to its goal are not known yet, only roughly" if is_rough else "")
+        return describe(self.state, self._scene(0), in_the_way_of(agent, self._waits_for), agent)
 
     def _draw_overlay(self, name: str, agent: int) -> NDArray[Any]:
         found = self._distances.known
@@ -273,6 +290,13 @@ class Pibt(Planner):
         (x, y), (goal_x, goal_y) = grid.xy(cell), grid.xy(goal)
         self._priorities.first[agent] = empty_map_cost(grid.tables, abs(x - goal_x), abs(y - goal_y))
         self._distances.aim(agent, goal, cell)
+
+    def agents_retasked(self, agents: NDArray[np.int32]) -> None:
+        tables, cells, goals = self.state.grid.tables, self.state.agents.cell[agents], self.state.agents.goal[agents]
+        dx, dy = abs(cells % tables.width - goals % tables.width), abs(cells // tables.width - goals // tables.width)
+        costs = np.maximum(dx, dy).astype(np.int64) * CARDINAL_COST + np.minimum(dx, dy).astype(np.int64) * tables.minor
+        self._priorities.first[agents] = costs
+        self._distances.aim_all(agents, goals, cells)
 
     def cells_changed(self, cells: NDArray[np.int32]) -> None:
         self._distances.cells_changed(cells, self.state.agents)

@@ -32,9 +32,9 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from wend.kernel import FOUND, NO_AGENT, NO_CELL, OUT_OF_BUDGET, OUT_OF_SPACE, UNREACHABLE, jit
+from wend.kernel import FOUND, NO_CELL, OUT_OF_BUDGET, OUT_OF_SPACE, UNREACHABLE, jit
 from wend.kernel.allowance import spend
-from wend.kernel.arrays import allocate, flags, int32, int64, record, uint8
+from wend.kernel.arrays import allocate, flags, int32, record, records, uint8, uint16
 from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, GridTables
 from wend.search.preferences import is_fixed
 from wend.search.reverse_resumable import distance, known_distance
@@ -49,10 +49,11 @@ _NOBODY, _AT_HOME, _FIXED = range(3)
 _STAY = 8       # of the nine things an agent can do
 _BITS = 3       # that count the agents which come from one direction
 _CROWD = 7      # agents that may come to a cell in one tick by their guide paths; so no count is ever too small
+_EVERY_OTHER, _ALL_PAIRS = 0o707070707, 0o101010101
 
 
 _STEP_BITS, _STEPS = 6, 63              # of a state: the steps made when it is reached; a window has 60 at the most
-_NODE_BITS, _NODES = 12, 4095           # of a slot: the node
+_NODE_BITS, _NODES = 12, 4095           # of a rank: the node
 _CLOSED = -1                            # in place of a node's cost: it was expanded
 _NO_NODE = -1
 
@@ -66,6 +67,7 @@ class Guidance(NamedTuple):
     at: Annotated[np.ndarray, int32("agents", fill=NO_CELL)]        # where the agent is on its path
     traffic: Annotated[np.ndarray, int32("cells", "slots", used_by="is_used")]      # who comes, by tick: a count for
     is_used: Annotated[np.ndarray, flags("cells")]                  # ... each direction. Where this is False, nobody
+    obstacle: Annotated[np.ndarray, uint8("cells", is_scratch=True)]    # who stands there, as far as a guide path minds
     counts: Annotated[np.ndarray, record("found")]                  # guide paths so far
 
 
@@ -75,20 +77,29 @@ class Trial(NamedTuple):
     It is small, since a search expands few nodes: all of it stays in the processor's nearest cache.
     """
 
-    f: Annotated[np.ndarray, int64("nodes")]            # the heap: smallest f first,
-    rank: Annotated[np.ndarray, int64("nodes")]         # ... then smallest (h - that of the start) << 12 | node
-    state: Annotated[np.ndarray, int64("nodes")]        # cell << 6 | steps made when it is reached
-    g: Annotated[np.ndarray, int64("nodes")]            # what the path there costs, or _CLOSED
-    h: Annotated[np.ndarray, int64("nodes")]            # what is left from there
-    parent: Annotated[np.ndarray, int32("nodes")]       # the node before it
-    came: Annotated[np.ndarray, uint8("nodes")]         # the direction that leads there, or _STAY
-    slot: Annotated[np.ndarray, int64("slots")]         # search << 12 | node, by hashed state; slots are a power of two
+    heap: Annotated[
+        np.ndarray,
+        records("nodes",
+            "f",        # smallest f first,
+            "rank",     # ... then smallest (h - that of the start) << 12 | node
+        ),
+    ]
+    node: Annotated[
+        np.ndarray,
+        records("nodes",
+            "state",    # cell << 6 | steps made when it is reached
+            "g",        # what the path there costs, or _CLOSED
+            "h",        # what is left from there
+            "parent",   # the node before it
+            "came",     # the direction that leads there, or _STAY
+        ),
+    ]  # fmt: skip
+    slot: Annotated[np.ndarray, uint16("slots")]        # 1 + node, by hashed state, or 0; slots are a power of two
     counts: Annotated[
         np.ndarray,
         record(
             "held",     # entries in the heap
             "nodes",
-            "serial",   # number of the search
             "last",     # the node at which the path found ends,
             "steps",    # ... and how many steps it has
         ),
@@ -122,19 +133,20 @@ def _enter(tables, guidance, agent, tick, change):
 
 
 @jit
-def _arrivals(guidance, cell, tick):
-    """How many agents come to a cell in a tick by their guide paths."""
-    coming, total = np.int64(guidance.traffic[cell, _slot(guidance, tick)]), np.int64(0)
-    while coming > 0:
-        total += coming & _CROWD
-        coming >>= _BITS
-    return total
+def _meetings(guidance, slot, coming, there, d):
+    """How many agents one meets that goes in a direction to a cell, in the tick of a slot.
+
+    `coming` is the traffic to where it is now: those that come from there exchange cells with it.
+    """
+    met = coming >> _BITS * (d ^ 2) & _CROWD if d != _STAY else np.int64(0)
+    return met + _total(np.int64(guidance.traffic[there, slot]))
 
 
 @jit
-def _arrivals_from(guidance, cell, tick, d):
-    """The same of those that come in one direction."""
-    return np.int64(guidance.traffic[cell, _slot(guidance, tick)]) >> _BITS * d & _CROWD
+def _total(counts):
+    """The sum of nine counts of _BITS each: first of pairs, then of all pairs, in the highest place of a product."""
+    pairs = (counts & _EVERY_OTHER) + (counts >> _BITS & _EVERY_OTHER)
+    return (pairs * _ALL_PAIRS) >> 8 * _BITS & 0o77
 
 
 @jit
@@ -142,6 +154,13 @@ def drop_path(tables, guidance, agent, tick):
     """Take an agent's guide path away. Mutates: guidance."""
     _enter(tables, guidance, agent, tick, -1)
     guidance.steps[agent] = guidance.done[agent] = 0
+
+
+@jit
+def drop_paths(tables, guidance, agents, tick):
+    """Take the guide paths of some agents away. Mutates: guidance."""
+    for agent in agents:
+        drop_path(tables, guidance, agent, tick)
 
 
 @jit
@@ -191,21 +210,27 @@ def _far(scene, agent, cell):
 
 
 @jit
-def _meetings(scene, here, there, d, tick):
-    """How many agents one meets that goes in a direction, from here to there, where it is after a tick."""
-    met = _arrivals(scene.guidance, there, tick)
-    return met if d == _STAY else met + _arrivals_from(scene.guidance, here, tick, d ^ 2)
+def _mark_obstacles(guidance, agents):
+    """Note who is _AT_HOME, and who is _FIXED, a wall to guide paths: of all others these see _NOBODY.
+
+    Mutates: guidance.obstacle.
+    """
+    for agent in range(agents.cell.size):
+        cell = agents.cell[agent]
+        if cell == NO_CELL:
+            continue
+        if is_fixed(agents, agent):
+            guidance.obstacle[cell] = _FIXED
+        elif cell == agents.goal[agent]:
+            guidance.obstacle[cell] = _AT_HOME
 
 
 @jit
-def _obstacle(scene, agent, cell):
-    """Who stands on a cell, as far as a guide path has to mind: _NOBODY, _AT_HOME, or _FIXED, which is a wall to it."""
-    other = scene.occupant[cell]
-    if other == NO_AGENT or other == agent:
-        return _NOBODY
-    if is_fixed(scene.agents, other):
-        return _FIXED
-    return _AT_HOME if scene.agents.goal[other] == cell else _NOBODY
+def _clear_obstacles(guidance, agents):
+    """Forget them. Mutates: guidance.obstacle."""
+    for agent in range(agents.cell.size):
+        if agents.cell[agent] != NO_CELL:
+            guidance.obstacle[agents.cell[agent]] = _NOBODY
 
 
 @jit
@@ -214,10 +239,12 @@ def _descend(scene, agent, tick):
 
     Mutates: scene.trial, scene.distances.
     """
-    tables, trial, goal, window = scene.tables, scene.trial, scene.agents.goal[agent], scene.guidance.step.shape[1]
+    tables, guidance, trial, goal = scene.tables, scene.guidance, scene.trial, scene.agents.goal[agent]
     cell, steps = np.int64(scene.agents.cell[agent]), np.int64(0)
     h = _far(scene, agent, cell)
-    while steps < window and cell != goal:
+    while steps < guidance.step.shape[1] and cell != goal:
+        slot = _slot(guidance, tick + steps + 1)
+        coming = np.int64(guidance.traffic[cell, slot])
         bits, is_found = tables.moves[cell], False
         there, far = cell, h
         for k in range(8):
@@ -225,11 +252,11 @@ def _descend(scene, agent, tick):
             if not bits >> d & 1:
                 continue
             there, far = cell + tables.offset[d], h - (CARDINAL_COST if d < 4 else DIAGONAL_COST)
-            if _far(scene, agent, there) != far or _obstacle(scene, agent, there) != _NOBODY:
+            if _far(scene, agent, there) != far or guidance.obstacle[there] != _NOBODY:
                 continue
-            if _meetings(scene, cell, there, d, tick + steps + 1) == 0:
+            if _meetings(guidance, slot, coming, there, d) == 0:
                 is_found = True
-                trial.came[steps + 1], trial.parent[steps + 1] = d, steps
+                trial.node[steps + 1].came, trial.node[steps + 1].parent = d, steps
                 break
         if not is_found:
             return UNREACHABLE
@@ -242,35 +269,37 @@ def _descend(scene, agent, tick):
 @jit
 def _push(trial, f, rank):
     """Put a node into the heap. Mutates: trial."""
-    fs, ranks, counts = trial.f, trial.rank, trial.counts[0]
+    heap, counts = trial.heap, trial.counts[0]
     k = counts.held
     counts.held = k + 1
     while k > 0:
         up = (k - 1) >> 1
-        if fs[up] < f or (fs[up] == f and ranks[up] < rank):
+        above = heap[up]
+        if above.f < f or (above.f == f and above.rank < rank):
             break
-        fs[k], ranks[k] = fs[up], ranks[up]
+        heap[k].f, heap[k].rank = above.f, above.rank
         k = up
-    fs[k], ranks[k] = f, rank
+    heap[k].f, heap[k].rank = f, rank
 
 
 @jit
 def _pop(trial):
     """Take the first node out of the heap, which is not empty, and return it. Mutates: trial."""
-    fs, ranks, counts = trial.f, trial.rank, trial.counts[0]
-    node, size = ranks[0] & _NODES, counts.held - 1
+    heap, counts = trial.heap, trial.counts[0]
+    node, size = heap[0].rank & _NODES, counts.held - 1
     counts.held = size
-    f, rank = fs[size], ranks[size]
+    f, rank = heap[size].f, heap[size].rank
     k, child = 0, 1
     while child < size:
-        beside = child + 1
-        if beside < size and (fs[beside] < fs[child] or (fs[beside] == fs[child] and ranks[beside] < ranks[child])):
-            child = beside
-        if f < fs[child] or (f == fs[child] and rank < ranks[child]):
+        below, beside = heap[child], heap[child + 1]    # the last of these is the one that was taken from the end
+        is_less = (beside.f < below.f) | ((beside.f == below.f) & (beside.rank < below.rank))
+        child += int(is_less)                           # no branch, since no processor could foresee it
+        below = heap[child]
+        if f < below.f or (f == below.f and rank < below.rank):
             break
-        fs[k], ranks[k] = fs[child], ranks[child]
+        heap[k].f, heap[k].rank = below.f, below.rank
         k, child = child, 2 * child + 1
-    fs[k], ranks[k] = f, rank
+    heap[k].f, heap[k].rank = f, rank
     return node
 
 
@@ -279,9 +308,7 @@ def _place_of(trial, state):
     """Where a state is among the slots, or may be put."""
     last = trial.slot.size - 1
     k = ((state * 0x9E3779B1) >> 12) & last
-    while trial.slot[k] >> _NODE_BITS == trial.counts[0].serial:
-        if trial.state[trial.slot[k] & _NODES] == state:
-            break
+    while trial.slot[k] != 0 and trial.node[trial.slot[k] - 1].state != state:
         k = (k + 1) & last
     return k
 
@@ -290,12 +317,12 @@ def _place_of(trial, state):
 def _open(trial, place, state, h, f, d, parent):
     """Make a node for a state that has none, at its place among the slots, and open it. Mutates: trial."""
     counts = trial.counts[0]
-    node = counts.nodes
-    counts.nodes = node + 1
-    trial.slot[place] = counts.serial << _NODE_BITS | node
-    trial.state[node], trial.h[node] = state, h
-    trial.g[node], trial.came[node], trial.parent[node] = f - h, d, parent
-    _push(trial, f, (h - trial.h[0]) << _NODE_BITS | node)
+    number = counts.nodes
+    counts.nodes = number + 1
+    trial.slot[place] = number + 1
+    node = trial.node[number]
+    node.state, node.g, node.h, node.parent, node.came = state, f - h, h, parent, d
+    _push(trial, f, (h - trial.node[0].h) << _NODE_BITS | number)
 
 
 @jit
@@ -304,7 +331,8 @@ def _find_path(scene, agent, tick):
 
     Mutates: scene.trial, scene.distances.
     """
-    tables, trial, goal, window = scene.tables, scene.trial, scene.agents.goal[agent], scene.guidance.step.shape[1]
+    tables, guidance, trial, goal = scene.tables, scene.guidance, scene.trial, scene.agents.goal[agent]
+    window = guidance.step.shape[1]
     answer = _descend(scene, agent, tick)
     if answer != UNREACHABLE:
         return answer
@@ -313,45 +341,46 @@ def _find_path(scene, agent, tick):
     if h < 0:
         return h
     counts = trial.counts[0]
-    counts.serial += 1
+    trial.slot[:] = 0                                       # 4 kB: stamps would take four times as much
     counts.nodes = counts.held = 0
     _open(trial, _place_of(trial, start << _STEP_BITS), start << _STEP_BITS, h, h, _STAY, _NO_NODE)
     expanded, longest, most = 0, np.int64(0), np.int64(0)   # the longest path seen, and its steps
-    directions = 4 if tables.minor == CARDINAL_COST else 8
     while counts.held > 0:
-        node = _pop(trial)
-        g = trial.g[node]
+        number = _pop(trial)
+        node = trial.node[number]
+        g = node.g
         if g == _CLOSED:
             continue
-        cell, step = trial.state[node] >> _STEP_BITS, trial.state[node] & _STEPS
+        cell, step = node.state >> _STEP_BITS, node.state & _STEPS
         if step > most:
-            longest, most = node, step
+            longest, most = number, step
         if cell == goal or step == window or (expanded >= _MOST and most > 0):
-            counts.last, counts.steps = (node, step) if cell == goal else (longest, most)
+            counts.last, counts.steps = (number, step) if cell == goal else (longest, most)
             return FOUND
         if not spend(scene.distances.reverse.allowance, 1):
             return OUT_OF_BUDGET
         expanded += 1
-        trial.g[node] = _CLOSED
-        bits = tables.moves[cell]
-        for k in range(directions + 1):
-            d = k if k < directions else _STAY
-            if d < 8 and not bits >> d & 1:
+        node.g = _CLOSED
+        slot = _slot(guidance, tick + step + 1)
+        bits, coming = np.int64(tables.moves[cell]) | 1 << _STAY, np.int64(guidance.traffic[cell, slot])
+        for d in range(_STAY + 1):
+            if not bits >> d & 1:
                 continue
-            there = cell + tables.offset[d] if d < 8 else cell
+            there = cell + tables.offset[d] if d != _STAY else cell
             state = there << _STEP_BITS | (step + 1)
             cost = g + (DIAGONAL_COST if 4 <= d < 8 else CARDINAL_COST)
             place = _place_of(trial, state)
-            is_new, other = trial.slot[place] >> _NODE_BITS != counts.serial, trial.slot[place] & _NODES
+            other = np.int64(trial.slot[place]) - 1
+            is_new, known = other < 0, trial.node[max(other, 0)]
             if is_new:
-                h = _far(scene, agent, there) if d < 8 else trial.h[node]
+                h = _far(scene, agent, there) if d != _STAY else node.h
                 if h == OUT_OF_SPACE:
                     return OUT_OF_SPACE
                 if h < 0:
                     continue
-            elif cost >= trial.g[other]:                    # closed, or no better even if it meets nobody
+            elif cost >= known.g:                           # closed, or no better even if it meets nobody
                 continue
-            met, obstacle = _meetings(scene, cell, there, d, tick + step + 1), _obstacle(scene, agent, there)
+            met, obstacle = _meetings(guidance, slot, coming, there, d), guidance.obstacle[there]
             if met >= _CROWD or obstacle == _FIXED:
                 continue
             if met > 0:
@@ -359,10 +388,10 @@ def _find_path(scene, agent, tick):
             if obstacle == _AT_HOME:
                 cost += _PARKED
             if is_new:
-                _open(trial, place, state, h, cost + h, d, node)
-            elif cost < trial.g[other]:
-                trial.g[other], trial.came[other], trial.parent[other] = cost, d, node
-                _push(trial, cost + trial.h[other], (trial.h[other] - trial.h[0]) << _NODE_BITS | other)
+                _open(trial, place, state, h, cost + h, d, number)
+            elif cost < known.g:
+                known.g, known.parent, known.came = cost, number, d
+                _push(trial, cost + known.h, (known.h - trial.node[0].h) << _NODE_BITS | other)
     return UNREACHABLE
 
 
@@ -370,12 +399,13 @@ def _find_path(scene, agent, tick):
 def _take_path(scene, agent, tick):
     """Give an agent the guide path that was found. Mutates: scene.guidance."""
     guidance, trial = scene.guidance, scene.trial
-    node, steps = trial.counts[0].last, trial.counts[0].steps
+    number, steps = trial.counts[0].last, trial.counts[0].steps
     guidance.steps[agent], guidance.done[agent] = steps, 0
     guidance.at[agent] = scene.agents.cell[agent]
     for k in range(steps - 1, -1, -1):
-        guidance.step[agent, k] = trial.came[node]
-        node = np.int64(trial.parent[node])
+        node = trial.node[number]
+        guidance.step[agent, k] = node.came
+        number = node.parent
     _enter(scene.tables, guidance, agent, tick, 1)
     guidance.counts[0].found += 1
 
@@ -386,6 +416,15 @@ def guide_all(scene, order, tick):
 
     It may be called again in the same tick, to go on. Mutates: scene.guidance, scene.distances.
     """
+    _mark_obstacles(scene.guidance, scene.agents)
+    answer = _guide_each(scene, order, tick)
+    _clear_obstacles(scene.guidance, scene.agents)
+    return answer
+
+
+@jit
+def _guide_each(scene, order, tick):
+    """The same while obstacles are marked. Mutates: scene.guidance, scene.distances."""
     guidance, agents = scene.guidance, scene.agents
     for agent in order:
         has_path, done = guidance.done[agent] < guidance.steps[agent], guidance.done[agent]

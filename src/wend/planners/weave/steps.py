@@ -14,14 +14,15 @@ import numpy as np
 
 from wend.kernel import NO_CELL, OUT_OF_BUDGET, OUT_OF_SPACE, jit
 from wend.kernel.allowance import allow
-from wend.maps.terrain import CARDINAL_COST, GridTables
+from wend.maps.terrain import CARDINAL_COST, GridTables, place_of
 from wend.planners.base import Agents
 from wend.planners.courses import Courses, learn_phase
 from wend.planners.pibt.distances import EIGHTHS, KnownDistances, known
+from wend.planners.pibt.giving_way import give_way
 from wend.planners.pibt.pibt import settle_all
 from wend.planners.weave.guidance import Guidance, Trial, guide_all, next_on_path
 from wend.search.preferences import list_cells, list_wish_first
-from wend.search.real_time import believed
+from wend.search.real_time import believed, believed_beside
 from wend.search.reverse_resumable import distance, known_distance
 
 
@@ -43,19 +44,26 @@ class WeaveScene(NamedTuple):
 @jit
 def _tell_apart(scene, order):
     """Say who is rough: away from home, and without the distance from where it stands. Mutates: scene."""
-    agents, courses, distances = scene.agents, scene.courses, scene.distances
+    distances = scene.distances
     for agent in order:
-        here = agents.cell[agent]
-        is_exact = known_distance(distances.reverse, distances.search_of[agent], here) >= 0
-        courses.is_exact[agent] = distances.is_exact[agent] = is_exact
-        courses.is_rough[agent] = not is_exact and here != agents.goal[agent]
+        here = scene.agents.cell[agent]
+        _note(scene, agent, known_distance(distances.reverse, distances.search_of[agent], here) >= 0)
+
+
+@jit
+def _note(scene, agent, is_exact):
+    """Note whether an agent has the distance from where it stands. Mutates: scene."""
+    courses, agents = scene.courses, scene.agents
+    courses.is_exact[agent] = scene.distances.is_exact[agent] = is_exact
+    courses.is_rough[agent] = not is_exact and agents.cell[agent] != agents.goal[agent]
 
 
 @jit
 def guide_phase(scene, order, expansions, tick):
     """Find guide paths within so many expansions: 0, or why some are missing. Mutates: scene."""
     allow(scene.distances.reverse.allowance, expansions)
-    _tell_apart(scene, order)
+    if scene.courses.counts[0].with_budget:
+        _tell_apart(scene, order)                       # without one, find_distances has done so in this tick
     return guide_all(scene, order, tick)
 
 
@@ -67,14 +75,18 @@ def find_distances(scene, order, expansions):
     """
     tables, agents, courses, distances = scene.tables, scene.agents, scene.courses, scene.distances
     allow(distances.reverse.allowance, expansions)
-    result = 0
+    counts, result = distances.reverse.allowance.counts[0], 0
     for agent in order:
-        answer = distance(tables, distances.reverse, distances.search_of[agent], agents.cell[agent])
+        search, here = distances.search_of[agent], agents.cell[agent]
+        if counts.spent < counts.limit:
+            answer = distance(tables, distances.reverse, search, here)
+        else:                                           # the same, without a look at a search that cannot go on
+            answer = known_distance(distances.reverse, search, here)
         if answer == OUT_OF_SPACE:
             return OUT_OF_SPACE
         if answer == OUT_OF_BUDGET:
             result = OUT_OF_BUDGET
-    _tell_apart(scene, order)
+        _note(scene, agent, answer >= 0)
     for agent in order:
         here, done = agents.cell[agent], courses.done[agent]
         courses.stood[agent] = here
@@ -92,10 +104,13 @@ def far(scene, agent, cell):
     Where an exact one is not known in time, the cell is a step in the wrong direction. What is believed is compared
     without the step to the cell, so that of two cells a rough agent prefers the one that is nearer, a diagonal.
     """
-    tables, distances, here = scene.tables, scene.distances, scene.agents.cell[agent]
-    if scene.courses.is_rough[agent]:
-        cost = believed(tables, distances.learned, agent, here, cell, scene.agents.goal[agent]) >> EIGHTHS
-        return cost + scene.step[4] - _step_to(scene, here, cell)
+    tables, courses, distances, here = scene.tables, scene.courses, scene.distances, scene.agents.cell[agent]
+    if courses.is_rough[agent]:
+        if courses.done[agent] < courses.length[agent]:
+            cost = believed(tables, distances.learned, agent, here, cell, scene.agents.goal[agent])
+        else:                                               # it has learned in this tick
+            cost = believed_beside(tables, distances.learned, agent, here, cell)
+        return (cost >> EIGHTHS) + scene.step[4] - _step_to(scene, here, cell)
     search = distances.search_of[agent]
     cost = distance(tables, distances.reverse, search, cell)
     if cost == OUT_OF_BUDGET:
@@ -106,9 +121,8 @@ def far(scene, agent, cell):
 @jit
 def _step_to(scene, here, there):
     """What a move between two cells side by side costs, or a wait."""
-    width = scene.tables.width
-    is_diagonal = here % width != there % width and here // width != there // width
-    return scene.step[4] if is_diagonal else scene.step[0]
+    (x, y), (there_x, there_y) = place_of(scene.tables, here), place_of(scene.tables, there)
+    return scene.step[4] if x != there_x and y != there_y else scene.step[0]
 
 
 @jit
@@ -135,8 +149,9 @@ def _is_best(scene, agent, wish):
     tables, counts = scene.tables, scene.distances.reverse.allowance.counts[0]
     if wish == NO_CELL or (scene.courses.counts[0].with_budget and counts.spent < counts.limit):
         return False
-    width, here, goal = tables.width, scene.agents.cell[agent], scene.agents.goal[agent]
-    if abs(here % width - goal % width) <= 1 and abs(here // width - goal // width) <= 1:
+    here = scene.agents.cell[agent]
+    (x, y), (goal_x, goal_y) = place_of(tables, here), place_of(tables, scene.agents.goal[agent])
+    if abs(x - goal_x) <= 1 and abs(y - goal_y) <= 1:
         return False
     bits = tables.moves[here]
     for d in range(8):
@@ -152,7 +167,10 @@ def _rank(scene, decisions, depth):
     wish = _wish(scene, agent)
     if _is_best(scene, agent, wish):
         return list_wish_first(scene, decisions, depth, wish, _wished_far, known)
-    return list_cells(scene, decisions, depth, _wished_far, known)
+    answer = list_cells(scene, decisions, depth, _wished_far, known)
+    if answer >= 0:
+        give_way(scene, decisions, depth)
+    return answer
 
 
 @jit

@@ -41,7 +41,7 @@ from wend.planners.courses import RoughCourses
 from wend.planners.overlays import TRAFFIC, draw_traffic
 from wend.planners.pibt.pibt import Pibt
 from wend.planners.waiting import is_away
-from wend.planners.weave.guidance import Guidance, drop_path, follow_paths, guided_cells, make_trial
+from wend.planners.weave.guidance import Guidance, drop_path, drop_paths, follow_paths, guided_cells, make_trial
 from wend.planners.weave.steps import WeaveScene, decide_all, find_distances, guide_phase
 from wend.search.reverse_resumable import carry_on
 
@@ -135,6 +135,11 @@ class Weave(Pibt):
         self._drop_path(agent)
         self._rough.aim(agent, int(self.state.agents.goal[agent]), self.state.tick)
         super().agent_retasked(agent)
+
+    def agents_retasked(self, agents: NDArray[np.int32]) -> None:
+        drop_paths(self.state.grid.tables, self._guidance, agents, self.state.tick - 1)
+        self._rough.aim_all(agents, self.state.agents.goal[agents], self.state.tick)
+        super().agents_retasked(agents)
 
     def _drop_path(self, agent: int) -> None:
         """Between two ticks: where agents went in the last one has not been noted yet."""

@@ -40,7 +40,7 @@ def test_agrees_with_the_reference_tick_by_tick(rules: dict[str, int], window: i
             wishes = {a: None if (cell := guidance.wish(a)) is None else grid.xy(cell) for a in agents}
             goes = next_places(
                 grid, crowd.at, crowd.far, STEP, crowd.turns, lot=int(scramble(seed ^ int(scramble(tick)))),
-                firm=crowd.firm, fixed={a: crowd.at[a] for a in crowd.firm}, wishes=wishes,
+                firm=crowd.firm, fixed={a: crowd.at[a] for a in crowd.firm}, homes=crowd.to, wishes=wishes,
             )  # fmt: skip
             crowd.world.tick()
             assert [crowd.world.position(a) for a in agents] == [goes[a] for a in agents], (seed, tick)
