@@ -18,7 +18,7 @@ import numpy as np
 from wend.errors import ParameterError, WendError
 from wend.files import to_json
 from wend.kernel import NO_AGENT
-from wend.play.controller import Controller
+from wend.play.controller import RESTING, Controller
 from wend.play.frames import Body, cells_body, map_body, overlay_body
 from wend.play.scene import LivePicture, LiveScene
 
@@ -152,9 +152,8 @@ class Feed:
         controller = self._controller
         if not self._is_on:
             return None
-        if self._state != (controller.state, controller.ticks_per_second):
-            self._state = controller.state, controller.ticks_per_second
-            await self.say("state", name=self._state[0], ticks_per_second=self._state[1])
+        if controller.state != RESTING or self._state is None:
+            await self._send_state()
         notices, self._notices = self._notices, []
         for text in notices:
             await self.say("notice", text=text)
@@ -165,12 +164,20 @@ class Feed:
             await self._send_about(picture)
         await self._send_ground(picture)
         await self._send_units(picture)
+        if picture is controller.picture:       # the clock rests: that comes after the last frame
+            await self._send_state()
         later = [
             await self._send_numbers(picture),
             await self._send_verdict(picture),
             *[await self._send_overlay(picture, pane, chosen) for pane, chosen in list(self._overlays.items())],
         ]
         return min((seconds for seconds in later if seconds is not None), default=None)
+
+    async def _send_state(self) -> None:
+        state = self._controller.state, self._controller.ticks_per_second
+        if state != self._state:
+            self._state = state
+            await self.say("state", name=state[0], ticks_per_second=state[1])
 
     def _is_far_behind(self) -> bool:
         return self._frame - self._acknowledged >= self._limit

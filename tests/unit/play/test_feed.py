@@ -12,7 +12,7 @@ import pytest
 from tests.unit.play.loops import run_to_its_end
 from wend.errors import ParameterError
 from wend.play.catalogue import Catalogue, Recipe
-from wend.play.controller import Controller
+from wend.play.controller import RESTING, RUNNING, Controller
 from wend.play.feed import Feed
 from wend.play.frames import FULL, MAP, MOVES, Header, read_header
 from wend.play.messages import PlayLimits
@@ -90,6 +90,25 @@ def test_no_more_than_so_many_frames_are_on_their_way_and_then_the_newest_comes(
         assert (box.frames[-1].kind, box.frames[-1].tick) == (MOVES, 52)
         with pytest.raises(ParameterError, match="was not sent yet"):
             feed.acknowledge(7)
+
+    fed(play)
+
+
+def test_that_the_clock_rests_is_said_after_the_last_frame() -> None:
+    async def play(controller: Controller, feed: Feed, box: Box) -> None:
+        def states() -> list[str]:
+            return [text["name"] for text in box.texts if text["type"] == "state"]
+
+        scene = scene_of()
+        controller.state = RUNNING
+        await show(controller, scene)
+        await show(controller, scene, ticks=9)
+        controller.state = RESTING
+        await show(controller, scene)
+        assert (states(), box.frames[-1].tick) == (["running"], 2)
+        feed.acknowledge(4)
+        await asyncio.sleep(0.01)
+        assert (states(), box.frames[-1].tick) == (["running", "resting"], 9)
 
     fed(play)
 
