@@ -18,7 +18,7 @@ import numpy as np
 from wend.errors import ParameterError, WendError
 from wend.files import to_json
 from wend.kernel import NO_AGENT
-from wend.play.controller import RESTING, Controller
+from wend.play.controller import RESTING, RUNNING, Controller
 from wend.play.frames import Body, cells_body, map_body, overlay_body
 from wend.play.scene import LivePicture, LiveScene
 
@@ -153,7 +153,7 @@ class Feed:
         if not self._is_on:
             return None
         if controller.state != RESTING or self._state is None:
-            await self._send_state()
+            await self._send_state(self._state_before_frames())
         notices, self._notices = self._notices, []
         for text in notices:
             await self.say("notice", text=text)
@@ -164,8 +164,8 @@ class Feed:
             await self._send_about(picture)
         await self._send_ground(picture)
         await self._send_units(picture)
-        if picture is controller.picture:       # the clock rests: that comes after the last frame
-            await self._send_state()
+        if picture is controller.picture:       # if the clock rests: that comes after the last frame
+            await self._send_state(controller.state)
         later = [
             await self._send_numbers(picture),
             await self._send_verdict(picture),
@@ -173,8 +173,12 @@ class Feed:
         ]
         return min((seconds for seconds in later if seconds is not None), default=None)
 
-    async def _send_state(self) -> None:
-        state = self._controller.state, self._controller.ticks_per_second
+    def _state_before_frames(self) -> str:
+        """The state to tell while there may be more to see: a clock is not said to rest before its last frame is sent."""
+        return RUNNING if self._controller.state == RESTING else self._controller.state
+
+    async def _send_state(self, name: str) -> None:
+        state = name, self._controller.ticks_per_second
         if state != self._state:
             self._state = state
             await self.say("state", name=state[0], ticks_per_second=state[1])
@@ -185,12 +189,15 @@ class Feed:
     async def _send_about(self, picture: LivePicture) -> None:
         """Tell what is played; if it is another scene, nothing of it was sent yet."""
         controller = self._controller
-        about = {"given": controller.catalogue.given_name, "state": controller.state}
-        await self.say("scene", **picture.about, **about, ticks_per_second=controller.ticks_per_second)
+        state, speed = self._state_before_frames(), controller.ticks_per_second
+        if controller.state == RESTING:
+            self._state = state, speed      # so that it is said, again, after the frames
         if self._about is None or self._about["scene"] != picture.number:
             self._serial, self._revision, self._event, self._ticked = 0, -1, 0, None
             self._overlays.clear()
         self._about = picture.about
+        given = controller.catalogue.given_name
+        await self.say("scene", **picture.about, given=given, state=state, ticks_per_second=speed)
 
     async def _send_ground(self, picture: LivePicture) -> None:
         ground = picture.ground

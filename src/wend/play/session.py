@@ -102,7 +102,8 @@ class Session:
 
     async def _algorithm(self, message: Message) -> None:
         given = message.given
-        self._wait(message, self._controller.change_algorithm(given["pane"], given["name"], given["parameters"]))
+        change = self._controller.change_algorithm
+        self._wait(message, lambda: change(given["pane"], given["name"], given["parameters"]))
 
     async def _budget(self, message: Message) -> None:
         self._do(message, lambda scene: scene.set_budget(message.given["value"]))
@@ -154,16 +155,20 @@ class Session:
         changes: bool = True,
     ) -> None:
         """Have something done between two ticks."""
-        self._wait(message, self._controller.do(what, changes=changes), answer)
+        self._wait(message, lambda: self._controller.do(what, changes=changes), answer)
 
     def _wait(
-        self, message: Message, done: Awaitable[Any], answer: Callable[[Any], Awaitable[None]] | None = None
-    ) -> None:
-        """Tell what comes of it when it is known, and go on reading meanwhile."""
+        self, message: Message, act: Callable[[], Awaitable[Any]],
+        answer: Callable[[Any], Awaitable[None]] | None = None,
+    ) -> None:  # fmt: skip
+        """Tell what comes of an act when it is known, and go on reading meanwhile.
+
+        The act begins in the task: if the client goes before that, nothing is left that is never awaited.
+        """
 
         async def wait() -> None:
             try:
-                said = await done
+                said = await act()
                 if answer is not None:
                     await answer(said)
                 elif said:

@@ -13,7 +13,7 @@ from tests.unit.play.loops import run_to_its_end
 from wend.errors import ParameterError
 from wend.play.catalogue import Catalogue, Recipe
 from wend.play.controller import RESTING, RUNNING, Controller
-from wend.play.feed import Feed
+from wend.play.feed import TEXTS_PER_SECOND, Feed
 from wend.play.frames import FULL, MAP, MOVES, Header, read_header
 from wend.play.messages import PlayLimits
 from wend.play.scene import LiveScene
@@ -29,12 +29,15 @@ class Box:
     def __init__(self) -> None:
         self.texts: list[dict[str, Any]] = []
         self.frames: list[Header] = []
+        self.kinds: list[str | int] = []        # of both, in the order in which they came
 
     async def send_text(self, data: str) -> None:
         self.texts.append(json.loads(data))
+        self.kinds.append(self.texts[-1]["type"])
 
     async def send_bytes(self, data: bytes) -> None:
         self.frames.append(read_header(data))
+        self.kinds.append(self.frames[-1].kind)
 
     async def close(self, code: int, reason: str) -> None:
         raise AssertionError((code, reason))
@@ -113,6 +116,17 @@ def test_that_the_clock_rests_is_said_after_the_last_frame() -> None:
     fed(play)
 
 
+def test_whoever_comes_while_the_clock_rests_is_told_so_after_the_frames() -> None:
+    async def play(controller: Controller, feed: Feed, box: Box) -> None:
+        controller.state = RESTING
+        await show(controller, scene_of())
+        assert box.kinds[:5] == ["state", "scene", MAP, FULL, "state"]
+        told = [text.get("name") or text["state"] for text in box.texts[:3]]
+        assert told == ["running", "running", "resting"]
+
+    fed(play)
+
+
 def test_two_panes_are_sent_together() -> None:
     async def play(controller: Controller, feed: Feed, box: Box) -> None:
         scene = scene_of(versus="lra")
@@ -138,15 +152,26 @@ def test_whoever_has_lost_track_gets_all_of_it() -> None:
     fed(play)
 
 
-def test_numbers_come_at_most_so_often_and_the_last_ones_come_for_sure() -> None:
+def test_numbers_come_at_most_so_often_and_the_last_ones_come_for_sure(monkeypatch: pytest.MonkeyPatch) -> None:
     async def play(controller: Controller, feed: Feed, box: Box) -> None:
-        scene = scene_of()
-        for _ in range(30):
+        def ticks() -> list[int]:
+            return [text["tick"] for text in box.texts if text["type"] == "tick"]
+
+        scene, loop = scene_of(), asyncio.get_running_loop()
+        now = loop.time()
+        with monkeypatch.context() as patch:
+            patch.setattr(loop, "time", lambda: now)        # all of this takes no time
+            for _ in range(30):
+                await show(controller, scene, ticks=1)
+                feed.acknowledge(box.frames[-1].frame)
+            assert ticks() == [1]
+            now += 1.01 / TEXTS_PER_SECOND
             await show(controller, scene, ticks=1)
             feed.acknowledge(box.frames[-1].frame)
-        assert len([text for text in box.texts if text["type"] == "tick"]) < 10
-        await asyncio.sleep(0.2)
-        assert [text["tick"] for text in box.texts if text["type"] == "tick"][-1] == 30
+            await show(controller, scene, ticks=1)
+            assert ticks() == [1, 31]
+        while ticks()[-1] != 32:        # nothing else happens, but they come
+            await asyncio.sleep(0.01)
         numbers = [event["number"] for text in box.texts if text["type"] == "tick" for event in text["events"]]
         assert numbers == sorted(set(numbers))              # no event twice
 
