@@ -6,6 +6,10 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])    # also a busy one
+settings.load_profile("any machine")
 
 
 @pytest.fixture(scope="session")
