@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-LONGEST_MS = 30_000     # that a page may take for anything
+LONGEST_MS = 300_000    # that a page may take for anything, on a busy machine
 SOFTWARE_GL = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader")        # WebGL without a graphics card
 
 
@@ -21,7 +21,9 @@ def browser() -> Iterator[Any]:
     if program is None:
         pytest.skip("needs Chromium to look at the pages")
     with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox", *SOFTWARE_GL])
+        browser = driver.chromium.launch(
+            executable_path=program, args=["--no-sandbox", *SOFTWARE_GL], timeout=LONGEST_MS
+        )
         yield browser
         browser.close()
 

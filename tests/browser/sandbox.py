@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 
 from wend.play.catalogue import Recipe
 
-PATIENCE_S = 60.0       # a busy machine may take that long for anything
+PATIENCE_S = 300.0      # a busy machine may take that long for anything
 MOVING, WAITING, HOME, STUCK, GONE = range(5)
 
 
@@ -26,12 +27,45 @@ def serving(recipe: Recipe, port: int = 0) -> Iterator[str]:
         yield address.url
 
 
+SLOWEST = 0.1           # ticks per second
+
+# What the page says is not over by itself, however late it is looked at; and all that it has said is kept.
+KEEP_WORDS = """
+() => {
+  const { say } = wendPlay;
+  wendPlay.say = (words, milliseconds) => say.call(wendPlay, words, milliseconds === Infinity ? Infinity : 1e9);
+  const message = document.getElementById("message");
+  globalThis.said = [];
+  new MutationObserver(() => said.push(message.textContent)).observe(message, { childList: true });
+}
+"""
+
+# The world's tick, by the answer to a question: whatever tick was under way is made by then.
+ASK_TICK = """
+() => new Promise((resolve) => {
+  const { heard } = wendPlay;
+  wendPlay.heard = (message) => {
+    heard.call(wendPlay, message);
+    if (message.type !== "why" || message.agent !== 0 || message.pane !== 0) return;
+    wendPlay.heard = heard;
+    resolve(message.tick);
+  };
+  wendPlay.link.send({ type: "why", pane: 0, agent: 0 });
+})
+"""
+
+
 class Sandbox:
-    """The page. Waiting is always for something that is to become true."""
+    """The page. Waiting is always for something that is to become true, and never for a time.
+
+    What happens on the page by itself, a frame or an answer, may come at any time: `until` waits for it. Where it matters
+    at which tick something is done, the clock is stopped there (`stand_at`).
+    """
 
     def __init__(self, page: Any) -> None:
         self.page = page
-        self.until("wendPlay.panes[0]?.units.tick >= 0")
+        self.until("globalThis.wendPlay?.panes[0]?.units.tick >= 0")
+        self.page.evaluate(KEEP_WORDS)
 
     def get(self, expression: str) -> Any:
         return self.page.evaluate(expression)
@@ -47,7 +81,11 @@ class Sandbox:
     def text(self, selector: str) -> str:
         return str(self.page.inner_text(selector))
 
-    def begin(self, *, speed: int = 10, **recipe: Any) -> None:
+    def says(self, words: str) -> None:
+        """Wait until the page's message has said this, since it was opened."""
+        self.until(f"said.some((each) => each.includes({json.dumps(words)}))")
+
+    def begin(self, *, speed: float = 10, **recipe: Any) -> None:
         """Start a scene, and wait for its first frame. Tests that are about the menu use the menu."""
         self.page.evaluate(f"wendPlay.orders.send('speed', {{ ticks_per_second: {speed} }})")
         scene = self.get("wendPlay.scene.scene")
@@ -63,15 +101,31 @@ class Sandbox:
         )
 
     def obey(self, act: Callable[[], object]) -> None:
-        """Give an order, and wait until it is carried out."""
+        """Give an order to units that rest, and wait until it is carried out."""
+        self.rest()
         tick = self.tick
         act()
         self.until(f"wendPlay.panes[0].units.tick > {tick}")
         self.rest()
 
     def pause(self) -> None:
+        """Stop the clock, and wait until its last tick is here. Unit 0 must be there, and none selected."""
         self.page.keyboard.press("Space")
         self.until("wendPlay.state === 'paused'")
+        tick = self.page.evaluate(ASK_TICK)
+        self.until(f"wendPlay.panes.every(({{ units }}) => units.tick === {tick})")
+
+    def stand_at(self, tick: int) -> None:
+        """Stop the clock of a scene that was begun at the slowest speed at a tick, so that it is the same every time."""
+        self.pause()
+        assert self.tick <= tick
+        self.page.evaluate(f"for (let tick = {self.tick}; tick < {tick}; tick += 1) wendPlay.orders.send('step')")
+        self.until(f"wendPlay.panes.every(({{ units }}) => units.tick === {tick})")
+
+    def let_go(self) -> None:
+        """Select nothing, and wait until the card is off the map."""
+        self.page.evaluate("wendPlay.selection.set([])")
+        self.until("document.getElementById('card').classList.contains('empty')")
 
     @property
     def tick(self) -> int:
@@ -86,10 +140,12 @@ class Sandbox:
         return x, y
 
     def place_of(self, cell: tuple[float, float], pane: int = 0) -> tuple[float, float]:
-        """Where on the screen the middle of a cell is."""
-        x, y = self.get(
+        """Where on the screen the middle of a cell is, once the page has settled."""
+        x, y = self.until(
             f"""(({{ above, camera }}) => {{
               const box = above.getBoundingClientRect();
+              const [wider, higher] = [above.clientWidth - camera.width, above.clientHeight - camera.height];
+              if (Math.abs(wider) > 1 || Math.abs(higher) > 1) return null; // the camera does not know its stage yet
               return [box.x + camera.stageX({cell[0]} + 0.5), box.y + camera.stageY({cell[1]} + 0.5)];
             }})(wendPlay.panes[{pane}])"""
         )
