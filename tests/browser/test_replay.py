@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from tests.browser.conftest import LONGEST_MS
 from tests.browser.fingers import Fingers
 from wend.maps.grid import Grid
 from wend.viewer.replay import write_replay
@@ -54,6 +57,20 @@ def shows(page: Any, selector: str, text: str) -> bool:
     return True
 
 
+def lists(page: Any, selector: str, texts: Sequence[str]) -> bool:
+    """Wait until there are these elements, with these texts, and no others."""
+    return becomes(lambda: page.locator(selector).all_text_contents(), list(texts))
+
+
+def becomes(look: Callable[[], Any], wanted: Any) -> bool:
+    """Wait until something is as it is wanted; pytest shows the difference if that takes too long."""
+    end = time.monotonic() + LONGEST_MS / 1000
+    while look() != wanted and time.monotonic() < end:
+        time.sleep(0.03)
+    assert look() == wanted
+    return True
+
+
 def is_at(page: Any, tick: int) -> bool:
     return shows(page, "#tick", str(tick))
 
@@ -88,11 +105,13 @@ def pixels_per_cell(page: Any) -> float:
 
 def has_cells_of(page: Any, pixels: float) -> bool:
     """Wait until cells appear so large, or nearly so."""
-    for _ in range(50):
-        if pixels_per_cell(page) == pytest.approx(pixels, rel=0.1):
-            return True
-        page.wait_for_timeout(100)
-    return False
+    return becomes(lambda: pixels_per_cell(page), pytest.approx(pixels, rel=0.1))
+
+
+def drawn_cells(page: Any) -> float:
+    """How large a cell appears, once the map is drawn."""
+    becomes(lambda: pixels_per_cell(page) > 0, True)
+    return pixels_per_cell(page)
 
 
 def test_a_run_is_played_and_stepped_by_keys_alone(open_run: Any) -> None:
@@ -100,8 +119,8 @@ def test_a_run_is_played_and_stepped_by_keys_alone(open_run: Any) -> None:
     press = page.keyboard.press
     press("ArrowRight")
     assert is_at(page, 1)
-    assert page.locator("#planning").text_content() == "0.500 ms"
-    assert page.locator("#expansions").text_content() == "1,234"
+    assert shows(page, "#planning", "0.500 ms")
+    assert shows(page, "#expansions", "1,234")
     press("End")
     assert is_at(page, 10)
     press("ArrowLeft")
@@ -119,7 +138,7 @@ def test_a_run_is_played_and_stepped_by_keys_alone(open_run: Any) -> None:
     press("Escape")
     page.locator("#card").wait_for(state="hidden")
     press("?")
-    assert page.locator("#help").is_visible()
+    page.locator("#help").wait_for()
 
 
 def test_the_slider_and_the_graph_lead_to_any_tick(open_run: Any) -> None:
@@ -137,20 +156,20 @@ def test_events_are_filtered_and_lead_to_their_tick(open_run: Any) -> None:
     page = open_run(passing())
     rows = page.locator("#event-list li")
     page.keyboard.press("e")
-    assert rows.count() == 7
+    assert becomes(rows.count, 7)
     assert page.locator("#event-kind option").all_text_contents() == [
         "all kinds (7)", "added (2)", "ordered (1)", "blocked (1)", "violation (1)", "pinned (1)", "planner (1)",
     ]  # fmt: skip
     page.locator("#event-agent").fill("1")
-    assert rows.locator("b").all_text_contents() == ["0", "3", "5"]
+    assert lists(page, "#event-list li b", ["0", "3", "5"])
     page.locator("#event-kind").select_option("ordered")
-    assert rows.count() == 1
+    assert becomes(rows.count, 1)
     rows.locator("button").click()
     assert is_at(page, 3)
     assert shows(page, "#card h2", "Agent 1")
-    assert "now" in rows.get_attribute("class")
+    page.locator("#event-list li.now").wait_for()
     page.locator(".facts button").click()       # the number of violations
-    assert rows.all_text_contents() == ["5violationswap of agent 0 and 1 at (7, 4)"]
+    assert lists(page, "#event-list li", ["5violationswap of agent 0 and 1 at (7, 4)"])
     rows.locator("button").click()
     assert is_at(page, 5)
 
@@ -158,39 +177,40 @@ def test_events_are_filtered_and_lead_to_their_tick(open_run: Any) -> None:
 def test_a_long_list_is_shown_in_parts(open_run: Any) -> None:
     page = open_run(passing(agents=240))
     page.get_by_role("button", name="Events").click()
-    shown = page.locator("#event-range")
-    assert (page.locator("#event-list li").count(), shown.text_content()) == (100, "1\u2013100 of 245")
+    assert shows(page, "#event-range", "1\u2013100 of 245")
+    assert page.locator("#event-list li").count() == 100
     page.get_by_role("button", name="Later").click()
     page.get_by_role("button", name="Later").click()
-    assert (page.locator("#event-list li").count(), shown.text_content()) == (45, "201\u2013245 of 245")
+    assert shows(page, "#event-range", "201\u2013245 of 245")
+    assert page.locator("#event-list li").count() == 45
     assert page.get_by_role("button", name="Later").is_disabled()
 
 
 def test_an_agent_is_found_and_the_camera_follows_it(open_run: Any) -> None:
     page = open_run(passing(), **PHONE)
-    assert pixels_per_cell(page) < 20
+    assert drawn_cells(page) < 20
     page.locator("#find-id").fill("1")
     page.keyboard.press("Enter")
     assert shows(page, "#card .note", "Following. Drag to stop, Esc to let go.")
-    assert pixels_per_cell(page) > 18       # as many as fit: the map is wider than the stage now
+    assert becomes(lambda: pixels_per_cell(page) > 18, True)        # as many as fit: the map is wider than the stage now
     page.locator("#find-id").fill("2")
     page.keyboard.press("Enter")
-    assert page.locator("#find-id:invalid").count() == 1
+    assert becomes(page.locator("#find-id:invalid").count, 1)
     assert shows(page, "#card h2", "Agent 1")
 
 
 def test_files_are_dropped_on_the_page(open_page: Any, tmp_path: Path) -> None:
     write_replay(None, tmp_path / "empty.html")
     page = open_page((tmp_path / "empty.html").as_uri())
-    assert page.get_by_role("button", name="Choose a file").is_visible()
+    page.get_by_role("button", name="Choose a file").wait_for()
     problem = page.locator("#problem")
     drop(page, "plan.txt", b"agents=2")
     problem.wait_for()
     assert "it is no zip file" in problem.text_content()
     drop(page, "run.wend", passing().to_bytes())
     page.locator("footer").wait_for()
-    assert problem.is_hidden()
-    assert page.locator("#ticks").text_content() == "10"
+    problem.wait_for(state="hidden")
+    assert shows(page, "#ticks", "10")
     page.locator("#slider").fill("7")
     drop(page, "half.wend", passing().to_bytes()[:500])     # what is shown stays
     problem.wait_for()
@@ -217,7 +237,7 @@ def test_two_fingers_zoom_and_select_nothing(open_run: Any) -> None:
     page = open_run(passing(), **PHONE)
     box = page.locator("#map").bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    before = pixels_per_cell(page)
+    before = drawn_cells(page)
     assert before < 20
     fingers = Fingers(page)
     fingers.move([(x - 60, y), (x + 60, y)], [(x - 45, y), (x + 45, y)], [(x - 30, y), (x + 30, y)])
