@@ -25,6 +25,8 @@ from wend.planners import registry
 from wend.planners.base import Planner
 from wend.planners.lacam import unjamming
 from wend.planners.lacam.real_time import RealTimeLacam
+from wend.planners.mapp import making_room
+from wend.planners.mapp.mapp import Mapp
 from wend.search.astar import shortest_path
 from wend.search.real_time import can_learn, make_learned
 from wend.world.world import World
@@ -100,6 +102,8 @@ def _play(planner: Planner) -> None:
     pack(line, line[0], packed, 0)                                  # ... also in snapshots
     unpack(packed, 0, line[0], line)
     keeping.rehearse()
+    if isinstance(planner, Mapp):
+        making_room.rehearse(grid)
     if isinstance(planner, RealTimeLacam):
         unjamming.rehearse(grid)
     world = World(grid, planner, record_reasons=True)

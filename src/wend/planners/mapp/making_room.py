@@ -46,6 +46,11 @@ def make_room(grid: Grid, paths: UnitPaths, instance: Instance) -> list[NDArray[
     return [aside, through, goals] if (aside != goals).any() else []
 
 
+def rehearse(grid: Grid) -> None:
+    """Call the kernel once: whether a small game has a unit that is left over depends on its orders."""
+    _open_ground(grid, int(grid.free_cells()[0]), set(), 1)
+
+
 def _open_ground(grid: Grid, start: int, taken: set[int], count: int) -> list[int]:
     """The nearest cells, walls on none of their four sides, that are not taken."""
     far, nearest = np.empty(grid.size, np.int32), np.empty(grid.size, np.int32)
