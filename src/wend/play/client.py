@@ -26,6 +26,9 @@ from wend.play.frames import CELLS, CHANGE, FULL, HEADER_BYTES, MAP, MOVES, OVER
 from wend.play.messages import VERSION
 from wend.world.trace import ABSENT
 
+_PATIENCE_S = 300.0     # a server that compiles kernels on a busy machine may take that long for an answer
+_OPTIONS: dict[str, Any] = {"max_size": None, "compression": None, "open_timeout": _PATIENCE_S}
+
 _DX, _DY = (np.array([0, *steps, 0], np.int16).view(np.uint16) for steps in (DX, DY))     # by code; they wrap around
 
 
@@ -35,7 +38,7 @@ class LiveClient:
     def __init__(self, url: str, *, acknowledges: bool = True, **options: Any) -> None:
         """Connect; the options are those of `websockets.sync.client.connect`."""
         self._opened = ExitStack()
-        self._socket = self._opened.enter_context(connect(url, **{"max_size": None, "compression": None, **options}))
+        self._socket = self._opened.enter_context(connect(url, **{**_OPTIONS, **options}))
         self._acknowledges = acknowledges
         self.last: dict[str, dict[str, Any]] = {}           # the last text message of each type
         self.units: dict[int, NDArray[Any]] = {}            # UNIT[units] of each pane
@@ -71,7 +74,7 @@ class LiveClient:
         self.wait(lambda: wanted in self.last)
         return self.last[wanted]
 
-    def wait(self, is_done: Callable[[], bool], seconds: float = 60.0) -> None:
+    def wait(self, is_done: Callable[[], bool], seconds: float = _PATIENCE_S) -> None:
         """Receive until something is so; a TimeoutError if it takes longer than so many seconds."""
         end = time.monotonic() + seconds
         while not is_done():

@@ -117,7 +117,7 @@ def test_that_the_clock_rests_is_said_after_the_last_frame() -> None:
 
 
 def test_whoever_comes_while_the_clock_rests_is_told_so_after_the_frames() -> None:
-    async def play(controller: Controller, feed: Feed, box: Box) -> None:
+    async def play(controller: Controller, _: Feed, box: Box) -> None:
         controller.state = RESTING
         await show(controller, scene_of())
         assert box.kinds[:5] == ["state", "scene", MAP, FULL, "state"]

@@ -29,8 +29,11 @@ from wend.play.frames import CELLS, FULL, MOVES, OVERLAY
 from wend.play.messages import MESSAGES, PlayLimits
 from wend.play.server import Address, serving
 
+pytestmark = pytest.mark.usefixtures("compiled")
+
 SMALL = Recipe(map="open:width=24,height=16", problem="random", agents=20, algorithm="lra")
 LIMITS = PlayLimits(cells=10_000, units=200, messages_per_second=100_000)
+PATIENCE_S = 300        # a busy machine may take that long for anything
 FUZZ = int(os.environ.get("WEND_PLAY_FUZZ", "400"))
 
 
@@ -74,7 +77,7 @@ def step(client: LiveClient) -> None:
 def fetch(url: str, **headers: str) -> tuple[int, dict[str, str], str]:
     request = urllib.request.Request(url, headers=headers)
     try:
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
             return answer.status, {k.lower(): v for k, v in answer.headers.items()}, answer.read().decode()
     except urllib.error.HTTPError as error:
         with error:
@@ -113,9 +116,9 @@ def test_requests_for_another_host_are_refused(address: Address, host: str) -> N
 
 def closed_with(url: str, **headers: str) -> tuple[int, str]:
     """How a connection is refused."""
-    with connect(url, additional_headers=headers) as refused:
+    with connect(url, additional_headers=headers, open_timeout=PATIENCE_S) as refused:
         with pytest.raises(ConnectionClosed) as closed:
-            refused.recv(timeout=30)
+            refused.recv(timeout=PATIENCE_S)
         assert closed.value.rcvd is not None
         return closed.value.rcvd.code, closed.value.rcvd.reason
 
@@ -202,13 +205,14 @@ def test_orders_are_carried_out_between_two_ticks(client: LiveClient) -> None:
     client.wait(lambda: client.map[0].sum() == 2)
     assert client.frames[CELLS] == 1
     client.send("add", cells=[[23, 15]])
-    client.send("remove", agents=[4])
-    client.wait(lambda: client.units[0].size == 21 and client.units[0]["flags"][4] & 7 == 4)
+    client.send("remove", agents=[4, 8])
+    client.wait(lambda: client.units[0].size == 21 and client.units[0]["flags"][8] & 7 == 4)
+    assert client.units[0]["flags"][4] & 7 == 4
     client.send("hold", agents=[5])
     client.wait(lambda: bool(client.units[0]["flags"][5] & 16))
     client.send("follow", agents=[6], other=7)
     client.wait(lambda: bool(client.units[0]["flags"][6] & 8))
-    assert client.last["tick"]["panes"][0]["units"] == 20
+    client.wait(lambda: client.last["tick"]["panes"][0]["units"] == 19)
 
 
 def test_all_come_home_and_the_clock_rests_until_the_next_order(client: LiveClient) -> None:
@@ -299,9 +303,9 @@ def test_a_frame_that_was_not_sent_cannot_be_acknowledged(client: LiveClient) ->
 
 
 def test_a_client_that_floods_is_told_slowed_and_closed_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wend.play.session._SLOWED_AT_MOST", 30)
+    monkeypatch.setattr("wend.play.session._SLOWED_AT_MOST", 10)
     with (
-        serving(SMALL, limits=replace(LIMITS, messages_per_second=100)) as address,
+        serving(SMALL, limits=replace(LIMITS, messages_per_second=20)) as address,
         LiveClient(address.socket_url) as client,
         LiveClient(address.socket_url) as other,
     ):
@@ -313,8 +317,8 @@ def test_a_client_that_floods_is_told_slowed_and_closed_in_the_end(monkeypatch: 
             flood(client)
         assert closed.value.rcvd is not None
         assert (closed.value.rcvd.code, closed.value.rcvd.reason) == (1008, "too many messages")
-        assert client.last["refused"]["reason"] == "more than 100 messages per second: slowed down"
-        assert time.monotonic() - began > 0.25      # thirty messages at a hundred per second
+        assert client.last["refused"]["reason"] == "more than 20 messages per second: slowed down"
+        assert time.monotonic() - began > 0.4       # ten messages at twenty per second, at least
         assert other.ask("why", pane=0, agent=0)["agent"] == 0
 
 
@@ -367,7 +371,7 @@ def test_malformed_messages_are_answered_and_counted_and_never_fatal(
             while client.receive(0):
                 pass
         client.send("why", pane=0, agent=10**9)
-        client.wait(lambda: "no agent 1000000000" in reason(client), seconds=300)
+        client.wait(lambda: "no agent 1000000000" in reason(client), seconds=PATIENCE_S)
     assert client.last["refused"]["count"] > FUZZ / 2
     assert client.last["state"]["name"] in ("paused", "running", "resting")
     assert [record.getMessage() for record in caplog.records] == []
