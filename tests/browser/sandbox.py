@@ -58,8 +58,8 @@ ASK_TICK = """
 class Sandbox:
     """The page. Waiting is always for something that is to become true, and never for a time.
 
-    What happens on the page by itself, a frame or an answer, may come at any time: `until` waits for it. Where it matters
-    at which tick something is done, the clock is stopped there (`stand_at`).
+    What happens on the page by itself, a frame or an answer, may come at any time: `until` waits for it. Where it
+    matters at which tick something is done, the clock is stopped there (`stand_at`).
     """
 
     def __init__(self, page: Any) -> None:
@@ -116,7 +116,7 @@ class Sandbox:
         self.until(f"wendPlay.panes.every(({{ units }}) => units.tick === {tick})")
 
     def stand_at(self, tick: int) -> None:
-        """Stop the clock of a scene that was begun at the slowest speed at a tick, so that it is the same every time."""
+        """Stop the clock of a scene that was begun at the slowest speed at a tick: it is the same every time."""
         self.pause()
         assert self.tick <= tick
         self.page.evaluate(f"for (let tick = {self.tick}; tick < {tick}; tick += 1) wendPlay.orders.send('step')")

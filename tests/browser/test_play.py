@@ -326,7 +326,7 @@ def test_a_phone_two_fingers_zoom_a_tap_selects_a_long_press_sends(open_page: An
     fingers = Fingers(phone.page)
     unit = next(u for u in range(6) if 2 < phone.cell(u)[0] < 21)
     place = phone.place_of(phone.cell(unit))
-    phone.page.evaluate("wendPlay.pointers[0].pressLong = () => {}")        # a slow machine makes no long press of a tap
+    phone.page.evaluate("wendPlay.pointers[0].pressLong = () => {}")    # a slow machine makes no long press of a tap
     fingers.move([place])
     phone.until(f"wendPlay.selection.first === {unit}")
     phone.page.evaluate("delete wendPlay.pointers[0].pressLong")

@@ -192,7 +192,7 @@ def test_an_agent_is_found_and_the_camera_follows_it(open_run: Any) -> None:
     page.locator("#find-id").fill("1")
     page.keyboard.press("Enter")
     assert shows(page, "#card .note", "Following. Drag to stop, Esc to let go.")
-    assert becomes(lambda: pixels_per_cell(page) > 18, True)        # as many as fit: the map is wider than the stage now
+    assert becomes(lambda: pixels_per_cell(page) > 18, True)    # as many as fit: the map is wider than the stage now
     page.locator("#find-id").fill("2")
     page.keyboard.press("Enter")
     assert becomes(page.locator("#find-id:invalid").count, 1)

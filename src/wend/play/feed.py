@@ -174,7 +174,7 @@ class Feed:
         return min((seconds for seconds in later if seconds is not None), default=None)
 
     def _state_before_frames(self) -> str:
-        """The state to tell while there may be more to see: a clock is not said to rest before its last frame is sent."""
+        """The state to tell while there may be more to see: that the clock rests comes after its last frame."""
         return RUNNING if self._controller.state == RESTING else self._controller.state
 
     async def _send_state(self, name: str) -> None:
