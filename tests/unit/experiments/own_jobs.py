@@ -15,10 +15,14 @@ def fine(job: dict[str, Any]) -> dict[str, Any]:
 
 
 def slow(job: dict[str, Any]) -> dict[str, Any]:
+    """WEND_TEST_LOG names a file in which jobs write themselves down, WEND_TEST_LAST after how many they hang."""
     time.sleep(0.05)
     if "WEND_TEST_LOG" in os.environ:
-        with Path(os.environ["WEND_TEST_LOG"]).open("a") as log:
-            log.write(f"{job['id']}\n")
+        log = Path(os.environ["WEND_TEST_LOG"])
+        if log.exists() and len(log.read_text().split()) >= int(os.environ["WEND_TEST_LAST"]):
+            time.sleep(3600)
+        with log.open("a") as written:
+            written.write(f"{job['id']}\n")
     return fine(job)
 
 
