@@ -10,7 +10,7 @@ from wend.maps.grid import Grid
 from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST
 
 TURN, MOST, CROWD = 4, 64, 7
-MEETING, PARKED = CARDINAL_COST * 3 // 2, CARDINAL_COST
+MEETING, PARKED = CARDINAL_COST, CARDINAL_COST
 
 
 class ReferenceGuidance:

@@ -4,7 +4,7 @@
 Arita, Okumura: Local Guidance for Configuration-Based Multi-Agent Pathfinding (AAAI 2026).
 
 A guide path is some steps long. Of all such paths it costs least, with what is left to the goal after it, if a step
-costs what it costs on the map, a wait 1, a meeting with the guide path of another agent 1.5 and a cell on which an
+costs what it costs on the map, a wait 1, a meeting with the guide path of another agent 1 and a cell on which an
 agent is at home 1 more. To meet is to come to one cell in one tick, or to exchange cells. A guide path is a wish, and
 no reservation: it keeps nobody out, and PIBT decides who goes where.
 
@@ -41,7 +41,7 @@ from wend.search.reverse_resumable import distance, known_distance
 
 _TURN = 4                           # ticks after which a guide path is searched anew
 _MOST = 64                          # expansions of a search
-_MEETING = CARDINAL_COST * 3 // 2
+_MEETING = CARDINAL_COST
 _PARKED = CARDINAL_COST
 
 _NOBODY, _AT_HOME, _FIXED = range(3)
