@@ -7,10 +7,12 @@ five times over, and each time with wrappers for Python that nobody uses. Here a
 all parts below it, is optimised once, and is cached on disk. Any kernel can be both; there is no list of entry points.
 
 Between kernels, signed integers are passed as int64, so that a cell read from an array and one counted by `range` do
-not compile the callee twice. Bundles are passed by address (`bundles.py`).
+not compile the callee twice. Bundles are passed by address (`bundles.py`). An index into an array is never negative, so
+that no time goes into asking each of them: that took a fifth of a search.
 
 What follows for whoever writes kernels: fields of a bundle are read by name, and no bundle that a kernel was given is
-returned (what does so is not compiled). No `print`, no object mode, and no exception with arguments that are known at
+returned (what does so is not compiled). There is no `array[-1]` (a constant is not compiled, others are found by bounds
+checks). No `print`, no object mode, and no exception with arguments that are known at
 run time only, since a part has no environment of its own. Bounds checks work.
 
 This leans on internals of Numba, as `_nrt=False` does. They stand in this file and nowhere else; they are known to work
@@ -30,6 +32,7 @@ from numba.core import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.dispatcher import _FunctionCompiler
+from numba.core.errors import TypingError
 from numba.core.imputils import lower_constant
 from numba.core.registry import CPUDispatcher
 from numba.core.typing import signature
@@ -102,6 +105,8 @@ class _WholeLibrary(_Library):
 class _Typing:
     """What Numba knows of types, but the type of an operation on numbers and arrays is found out once. Numba would ask
     some dozens of candidates each time that it comes to a `+` or a `[`: an eighth of a cold start.
+
+    To it, numbers that index arrays are unsigned, so that it does not count those below 0 from the array's end.
     """
 
     _known: ClassVar[dict[Any, Any]] = {}       # signatures, by the operation and the types that it is applied to
@@ -114,6 +119,8 @@ class _Typing:
 
     def resolve_function_type(self, function: Any, args: Any, kws: Any) -> Any:
         operation = function if isinstance(function, types.Type) else self._context._lookup_global(function)
+        if function in (operator.getitem, operator.setitem) and isinstance(args[0], types.Array):
+            args = args[0], _from_the_front(args[1]), *args[2:]
         is_plain = isinstance(operation, types.Function) and all(isinstance(kind, _PLAIN) for kind in args)
         if kws or not is_plain:
             return self._context.resolve_function_type(function, args, kws)
@@ -173,6 +180,15 @@ def _widened(kind: Any) -> Any:
     return types.int64 if isinstance(kind, types.Integer) and kind.signed else passed(kind)
 
 
+def _from_the_front(index: Any) -> Any:
+    """The type of an index that is not negative."""
+    if isinstance(index, types.IntegerLiteral) and index.literal_value < 0:
+        raise TypingError("a kernel indexes arrays from the front: there is no [-1]")
+    if isinstance(index, types.BaseTuple) and all(isinstance(kind, types.Integer) for kind in index):
+        return types.UniTuple(types.uintp, len([_from_the_front(kind) for kind in index]))
+    return types.uintp if isinstance(index, types.Integer) else index
+
+
 class _WholeFunction(_FunctionCompiler):
     """Compiles a kernel to which bundles are passed by address, and calls it by the types that Python passes."""
 
@@ -187,17 +203,25 @@ class Kernel(CPUDispatcher):
 
     def __init__(self, py_func: Any, locals: Any, targetoptions: Any) -> None:
         super().__init__(py_func, locals, targetoptions, _WholeCompiler)
-        self._compiler = _WholeFunction(py_func, self.targetdescr, targetoptions, locals, _WholeCompiler)
         self._type = _KernelType(self)
+        del self._compiler      # made when it is needed, as the cache is: most kernels of a process are never called
 
     @property
     def _numba_type_(self) -> _KernelType:
         return self._type
 
+    @functools.cached_property
+    def _compiler(self) -> _WholeFunction:
+        return _WholeFunction(self.py_func, self.targetdescr, self.targetoptions, self.locals, _WholeCompiler)
+
+    @functools.cached_property
+    def _cache(self) -> KernelCache:
+        return KernelCache(self.py_func)
+
     def enable_caching(self) -> None:
         """Keep what is compiled: in Numba's own way, unless it is a kernel of the package."""
         if self.py_func.__module__.partition(".")[0] == __name__.partition(".")[0]:
-            self._cache = KernelCache(self.py_func)
+            del self._cache
         else:
             super().enable_caching()
 

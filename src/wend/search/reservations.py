@@ -171,7 +171,7 @@ def first_met(tables, table, path, time, until, agent, no_follow, forbid_cross):
             return other
         time += 1
     for later in range(time + 1, min(until, table.until[0]) + 1):
-        other = other_at(table, path[-1], later, agent)
+        other = other_at(table, path[path.size - 1], later, agent)
         if other != NO_AGENT:
             return other
     return NO_AGENT

@@ -172,17 +172,45 @@ import numpy as np
 from wend.search.reservations import make_reservations, reserve, reserve_way
 table = make_reservations(4, 4)
 caught = 0
-try:
-    reserve_way(table, np.array([1, 9], np.int32), 0, 1, 0)     # it calls `reserve`
-except IndexError:
-    caught = 1
+for cell in (9, -1):
+    try:
+        reserve_way(table, np.array([1, cell], np.int32), 0, 1, 0)      # it calls `reserve`
+    except IndexError:
+        caught += 1
 print(json.dumps({"caught": caught}))
 """
 
 
 def test_bounds_are_checked_in_parts_compiled_and_loaded(tmp_path) -> None:
+    """Below 0 too, where an array of NumPy has its last items."""
     for _ in ("compiled", "loaded"):
-        assert in_a_process(OUT_OF_BOUNDS, NUMBA_CACHE_DIR=str(tmp_path), NUMBA_BOUNDSCHECK="1") == {"caught": 1}
+        assert in_a_process(OUT_OF_BOUNDS, NUMBA_CACHE_DIR=str(tmp_path), NUMBA_BOUNDSCHECK="1") == {"caught": 2}
+
+
+def test_a_kernel_that_counts_from_the_end_of_an_array_is_not_compiled() -> None:
+    @uncached
+    def last(values):
+        return values[-1]
+
+    @uncached
+    def last_of_first(values):
+        return values[0, -1]
+
+    for kernel, given in ((last, np.arange(2)), (last_of_first, np.zeros((2, 2)))):
+        with pytest.raises(numba.TypingError, match="from the front"):
+            kernel(given)
+
+
+def test_arrays_are_indexed_with_numbers_of_any_kind_with_several_and_with_slices() -> None:
+    @uncached
+    def moved(table, values, x, y):
+        table[x, y] = values[x] + values[1:][y]
+        table[1][np.uint8(2)] = values[np.int32(2)]
+        return table[y, x]
+
+    table, values = np.zeros((3, 3)), np.arange(4.0)
+    assert moved(table, values, 2, np.int32(0)) == 0
+    assert table.tolist() == [[0, 0, 0], [0, 0, 2], [3, 0, 0]]
 
 
 def test_an_untested_numba_falls_back_to_njit(monkeypatch, caplog) -> None:
