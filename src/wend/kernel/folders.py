@@ -1,8 +1,8 @@
 """Which folders hold compiled kernels: the user's, and in a frozen program one that it came with.
 
-Numba does not notice an edited callee in another file, so the name of the user's folder holds a hash of all of the
-package's sources; it also holds whether bounds are checked, because Numba would silently reuse code compiled without
-the checks.
+Numba does not notice an edited callee in another file, so the name of the user's folder holds a hash of all sources of
+the rooms that have kernels; it also holds whether bounds are checked, because Numba would silently reuse code compiled
+without the checks.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ _config: Any = numba.config     # its settings are not in Numba's type stubs
 
 ANY_PROCESSOR = "generic"       # the name under which Numba compiles for every processor of a kind: NUMBA_CPU_NAME
 
+ROOMS = ("kernel", "maps", "search", "problems", "planners", "groups", "world")     # no other room has kernels
+
 _PACKAGE = Path(__file__).resolve().parent.parent
 _STALE_AFTER_DAYS = 14
 
@@ -29,7 +31,8 @@ _STALE_AFTER_DAYS = 14
 def _choose_folder() -> Path:
     """The folder for the compiled kernels of exactly these sources."""
     sources = hashlib.blake2b(digest_size=8)
-    for name in sorted(_sources("")):
+    names = [entry.name for entry in os.scandir(_PACKAGE) if entry.name.endswith(".py")]
+    for name in sorted(names + [name for room in ROOMS for name in _sources(f"{room}/")]):
         sources.update(name.encode())
         with open(f"{_PACKAGE}/{name}", "rb", buffering=0) as file:
             sources.update(file.read())
