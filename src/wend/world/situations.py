@@ -7,8 +7,6 @@ longer it may take. Two agents that cannot pass each other see the same few agai
 
 from __future__ import annotations
 
-import hashlib
-
 from wend.planners.base import State
 
 AS_LONG_AS = 4      # a run circles when no situation has been new for so many ticks per situation that there was
@@ -19,9 +17,9 @@ class Situations:
 
     def __init__(self) -> None:
         self._arrived_at = -1               # the tick in which an agent last arrived
-        self._seen: set[tuple[str, bytes, bytes]] = set()   # the situations since then: planner, and two digests,
+        self._seen: set[tuple[str, int, int]] = set()       # the situations since then: planner, two hashes of Python,
         self._movers: set[str] = set()      # ... and the planners that were at work
-        self._goals = b"", b""              # where all agents headed for in the last situation, and its digest
+        self._goals = b"", 0                # where all agents headed for in the last situation, and the hash of that
         self._repeats = 0                   # ticks in a row that led to no new one, although there was budget to spare
 
     def note(self, state: State, mover: str, arrived_at: int, *, had_spare: bool) -> None:
@@ -32,8 +30,8 @@ class Situations:
             self._movers.clear()
         goals = state.agents.goal.tobytes()
         if goals != self._goals[0]:
-            self._goals = goals, _digest(goals)
-        situation = mover, _digest(state.agents.cell.tobytes()), self._goals[1]
+            self._goals = goals, hash(goals)
+        situation = mover, hash(state.agents.cell.tobytes()), self._goals[1]
         if situation in self._seen:
             self._repeats += had_spare
         else:
@@ -44,7 +42,3 @@ class Situations:
     def are_the_same(self, ticks: int, movers: tuple[str, ...]) -> bool:
         """Whether none was new for so many ticks, and AS_LONG_AS there were situations, with all of these planners."""
         return self._repeats >= max(ticks, AS_LONG_AS * len(self._seen)) and self._movers.issuperset(movers)
-
-
-def _digest(data: bytes) -> bytes:
-    return hashlib.blake2b(data, digest_size=16).digest()

@@ -299,7 +299,6 @@ def _exchange(pushing, leader, follower):
 def _enter(pushing, unit, cell):
     """Bring a unit to the cell beside it, whoever stands there: 1, 0, or a reason. Mutates: pushing."""
     other, here = pushing.occupant[cell], pushing.cell[unit]
-    answer = 1
     if other != NO_AGENT:
         answer = 0
         if not pushing.is_home[other]:
@@ -307,11 +306,12 @@ def _enter(pushing, unit, cell):
             answer = _push(pushing, cell, False)
         if answer == 0:
             return _swap(pushing, unit, other)
-    if answer == 1:
-        if pushing.counts[0].moves == pushing.mover.size:
-            return _TOO_LONG
-        _move(pushing, unit, cell)
-    return answer
+        if answer < 0:
+            return answer
+    if pushing.counts[0].moves == pushing.mover.size:
+        return _TOO_LONG
+    _move(pushing, unit, cell)
+    return 1
 
 
 @jit
@@ -420,8 +420,7 @@ def _step(pushing, instance, far, spent):
     What had been `spent` before this call of `push_home` tells a step for which the whole allowance is too small: there
     the unit gets no further.
     """
-    counts = pushing.counts[0]
-    unit = counts.unit
+    counts, unit = pushing.counts[0], pushing.counts[0].unit
     if pushing.cell[unit] == pushing.goal[unit]:
         counts.unit = NO_AGENT
         counts.home += 1
@@ -483,9 +482,7 @@ def make_pushing(
     allowance: Allowance,
 ) -> Pushing:  # fmt: skip
     """Units with these starts and goals, among agents on the cells `others` that do not move."""
-    given = {
-        "tables": tables, "goal": goals, "cell": starts.copy(), "is_home": starts == goals, "allowance": allowance,
-    }  # fmt: skip
+    given = {"tables": tables, "goal": goals, "cell": starts.copy(), "is_home": starts == goals, "allowance": allowance}
     pushing = allocate(Pushing, given, units=starts.size, cells=tables.moves.size, moves=_MOST_MOVES)
     pushing.occupant[starts] = np.arange(starts.size)
     pushing.shut[others] = _WALL
@@ -495,9 +492,8 @@ def make_pushing(
 
 def plan_of(pushing: Pushing, starts: NDArray[np.int32]) -> NDArray[np.int32]:
     """The plan, int32[units, ticks + 1], once it is found: where each unit is at each tick."""
-    units, cells = starts.size, pushing.tables.moves.size
-    ticks = int(_time_moves(pushing, np.zeros(units, np.int32), np.zeros(cells, np.int32)))
-    plan = np.full((units, ticks + 1), NO_CELL, np.int32)
+    ticks = int(_time_moves(pushing, np.zeros(starts.size, np.int32), np.zeros(pushing.tables.moves.size, np.int32)))
+    plan = np.full((starts.size, ticks + 1), NO_CELL, np.int32)
     plan[:, 0] = starts
     _write_ticks(pushing, plan)
     return plan
