@@ -18,6 +18,7 @@ from wend.kernel.pools import CHUNK, Pool, bring, carry, enlarged, get, make_poo
 PAGE = CHUNK        # cells in a page
 SIDE = 8            # cells that it is wide and high
 NO_PAGE = 0
+MOST_READY = 1 << 15    # pages whose memory is made before they are used: 16 MB
 
 
 class Pages(NamedTuple):

@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wend.kernel import UNREACHABLE, jit
-from wend.kernel.arrays import grown
+from wend.kernel.arrays import grown, make_in_huge_pages
 from wend.kernel.compiling import prepared
+from wend.kernel.pages import MOST_READY, PAGE
+from wend.kernel.pools import make_ready
 from wend.maps.grid import Grid
 from wend.maps.terrain import CARDINAL_COST
 from wend.search.blocks import CELL, NO_GROUP, NO_ROW, BlockDistances, distance_of
@@ -20,6 +22,8 @@ from wend.search.real_time import forget, forget_all, forget_around, heuristic, 
 
 _NO_LIST = make_open_list(1)
 _FAR = 2**62
+_LEARNED = 8            # pages that an agent comes to know on a large map, or more
+_MOST_ROWS = 1 << 23    # items of rows that are made ready: 32 MB
 
 
 @jit
@@ -53,6 +57,12 @@ class Beliefs:
         if self._distances is not None:
             self._distances.reserve(agents)
             self._share()
+
+    def make_ready(self) -> None:
+        """Have the memory made that agents who all search will write to at first, which is not their tick's then."""
+        agents, page_of = self.learned.page_of.shape[0], self.learned.page_of
+        make_ready(self.learned.values.pool, min(agents * _LEARNED, MOST_READY) * PAGE)
+        make_in_huge_pages(page_of.reshape(-1), min(page_of.size, _MOST_ROWS))
 
     def make_space(self) -> None:
         """Make the space that `learn` needs."""

@@ -29,6 +29,7 @@ from wend.kernel import OUT_OF_BUDGET, OUT_OF_SPACE, UNREACHABLE, jit
 from wend.kernel.allowance import Allowance
 from wend.kernel.arrays import ahead, allocate, grown, int32, int64, marks, record
 from wend.kernel.pages import (
+    MOST_READY,
     NO_PAGE,
     PAGE,
     SIDE,
@@ -48,7 +49,6 @@ from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST, DX, DY, empty_map_co
 from wend.search.sharing import number_of
 
 _REACHED = 100      # pages that a search comes to on a large map, or more
-_MOST_READY = 1 << 15   # pages whose memory is made before they are used: 16 MB
 _CARRIED_PER_TICK = 1024    # chunks of a pool that has grown: half a megabyte, about 0.1 ms
 
 _UNREACHED = 0
@@ -408,7 +408,7 @@ class SharedSearches:
             self._users = np.pad(self._users, (0, more - self._users.size))
             self.of = np.pad(self.of, (0, more - self.of.size), constant_values=-1)
             pages = more * min(self.reverse.page_of.shape[1], _REACHED)
-            make_ready(self.reverse.known.pool, min(pages, _MOST_READY) * PAGE)
+            make_ready(self.reverse.known.pool, min(pages, MOST_READY) * PAGE)
 
     def aim(self, agent: int, goal: int, origin: int) -> None:
         """Say where an agent wants to go, and from where."""

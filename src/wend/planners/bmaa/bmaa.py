@@ -224,8 +224,11 @@ class Bmaa(Planner):
     def make_room(self, agents: int) -> None:
         have = self._standing.stands.size
         if agents > have:
+            are_many = agents > 2 * have                # added at once, and not one after the other in a game
             agents = ahead(have, agents)
             self._beliefs.reserve(agents)
+            if are_many:
+                self._beliefs.make_ready()
             self._prefixes = grown(self._prefixes, agents=agents)
             self._standing = grown(self._standing, agents=agents)
             self._making_way.reserve(agents)
