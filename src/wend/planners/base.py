@@ -137,7 +137,8 @@ class Budget:
     """How much a planner may search in one tick: in node expansions, in milliseconds, in both, or without limit.
 
     A planner asks `slice()` how many expansions it may make before it asks again, and reports them with `spend`, or has
-    `call` report those of a kernel. It may keep some of the time back for what it has to do when searches are over.
+    `call` report those of a kernel. It may keep some of the time back for what it has to do when searches are over, and
+    some of the expansions for searches that come later.
     """
 
     def __init__(self, *, expansions: int | None = None, milliseconds: float | None = None) -> None:
@@ -145,7 +146,8 @@ class Budget:
         self.size: int | None = None    # expansions in all, about; None: without limit
         self._expansions = _UNLIMITED
         self._deadline = None
-        self._seconds = self._kept = 0.0    # in all, and kept back
+        self._seconds = self._kept = 0.0    # in all, and kept back,
+        self._kept_expansions = 0           # ... as these are
         if expansions is not None:
             self._expansions = min(arguments.whole(expansions, "budget"), _UNLIMITED)
             if self._expansions < 1:
@@ -174,9 +176,13 @@ class Budget:
         """Keep so much of the time back from all slices, half of it at most; 0 gives it free again."""
         self._kept = min(seconds, self._seconds / 2)
 
+    def keep_expansions(self, share: float) -> None:
+        """Keep a share of the expansions that are left back from all slices; 0 gives them free again."""
+        self._kept_expansions = int(share * (self._expansions - self.spent))
+
     def slice(self) -> int:
         """Expansions that may be made now; 0 when the tick's budget is used up."""
-        left = self._expansions - self.spent
+        left = self._expansions - self.spent - self._kept_expansions
         if self._deadline is None or left <= 0:
             return max(left, 0)
         return min(left, _SLICE_EXPANSIONS) if time.perf_counter() < self._deadline - self._kept else 0

@@ -114,6 +114,18 @@ def test_time_that_is_kept_back_is_in_no_slice() -> None:
 
 
 @pytest.mark.small
+def test_expansions_that_are_kept_are_in_no_slice_until_they_are_free_again() -> None:
+    budget = Budget(expansions=12)
+    budget.spend(2)
+    budget.keep_expansions(0.2)
+    assert budget.slice() == 8
+    budget.spend(8)
+    assert budget.slice() == 0
+    budget.keep_expansions(0)
+    assert budget.slice() == 2
+
+
+@pytest.mark.small
 def test_a_budget_says_whether_there_is_any_limit() -> None:
     assert not Budget().is_limited
     assert Budget(expansions=10).is_limited

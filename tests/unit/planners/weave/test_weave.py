@@ -8,7 +8,7 @@ from tests.reference.preferences import next_places
 from tests.unit.planners.mixed_crowd import STEP, MixedCrowd
 from wend import Grid, World, create
 from wend.kernel import NO_AGENT, scramble
-from wend.maps.generators import random_map
+from wend.maps.generators import open_map, random_map
 from wend.planners.weave.weave import LETS_OTHERS_PASS
 
 small = pytest.mark.small
@@ -93,6 +93,22 @@ def test_with_a_budget_agents_move_at_once_and_come_home() -> None:
     assert (world.positions() != world.previous_positions()).any(axis=1).sum() > 0
     assert world.run(max_ticks=400, budget=20) == "done"
     assert int(world.trace().expansions.max()) <= 20
+
+
+def test_an_agent_that_knows_its_distance_looks_beside_its_path_while_another_still_searches() -> None:
+    """The other one's search could use up every tick's budget."""
+    grid = open_map(width=400, height=400).with_rules(connectivity=4)
+    grid.block([(380, y) for y in range(1, 400)])
+    world = World(grid, "weave")
+    first = world.add((1, 60), goal=(60, 60))
+    for _ in range(20):
+        world.tick(budget=80)
+    known = np.isfinite(world.planner.overlay("distance", first)).sum()
+    second = world.add((1, 390), goal=(399, 399))
+    for _ in range(2):
+        world.tick(budget=5_000)
+    assert "only roughly" in world.intent(second).reason
+    assert np.isfinite(world.planner.overlay("distance", first)).sum() > known
 
 
 @small
