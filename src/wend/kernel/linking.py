@@ -12,8 +12,8 @@ that no time goes into asking each of them: that took a fifth of a search.
 
 What follows for whoever writes kernels: fields of a bundle are read by name, and no bundle that a kernel was given is
 returned (what does so is not compiled). There is no `array[-1]` (a constant is not compiled, others are found by bounds
-checks). No `print`, no object mode, and no exception with arguments that are known at
-run time only, since a part has no environment of its own. Bounds checks work.
+checks). No `print`, no object mode, and no exception with arguments that are known at run time only, since a part has
+no environment of its own. Bounds checks work.
 
 This leans on internals of Numba, as `_nrt=False` does. They stand in this file and nowhere else; they are known to work
 from TESTED[0] up to TESTED[1], `tests/unit/kernel/test_linking.py` fails when a release changes them, and outside of
