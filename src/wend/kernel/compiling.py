@@ -3,7 +3,7 @@
 A kernel is a plain function over NamedTuples of arrays, compiled by Numba. It allocates nothing, returns scalars and
 writes its results into arrays that it is given; its docstring says which ("Mutates: ..."). State lives in declared
 arrays (`arrays.py`). Arithmetic that may leave 32 bits says `np.int64(...)`, so that plain Python (NUMBA_DISABLE_JIT=1)
-agrees. Arrays are indexed from the front: what would count from the end, `values[-1]`, reads other memory (`linking.py`).
+agrees. Arrays are indexed from the front: `values[-1]` is not the last one, but other memory (`linking.py`).
 A kernel does not call itself: a recursive one crashes when it is loaded from the cache.
 "Does this entry belong to the current search?" is answered by a stamp, never by clearing an array.
 

@@ -8,12 +8,13 @@ before, and new ones where a piece is marked. To go back copies the pieces that 
 another place than what the array holds now.
 
 A strip has as many users as there are snapshots with it, and a piece as many as there are strips. Python tells when a
-snapshot is gone (`Kept.__del__`); the shelf takes note of it when it is used the next time, so that this may happen in
-any thread and at any moment.
+snapshot is gone (`_Loan`); the shelf takes note of it when it is used the next time, so that this may happen in any
+thread and at any moment.
 """
 
 from __future__ import annotations
 
+import weakref
 from collections import deque
 from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
@@ -211,7 +212,8 @@ class Shelf:
 
     def __init__(self, owner: object, pieces: int, size: int) -> None:
         self.owner = owner                          # Keeper.sign: of who alone may put pieces there
-        self.gone: deque[NDArray[np.int32]] = deque()       # the strips of snapshots
+        self.gone: deque[_Loan] = deque()           # loans to snapshots that are gone
+        self._loans: dict[int, _Loan] = {}          # ... and these, and all others, by id
         self.stock = _with_more(_no_stock(size), _TIMES * pieces, _TIMES * (_strips(pieces) + 1))
         self._keeping = Keeping()
 
@@ -222,9 +224,9 @@ class Shelf:
 
     def put(self, one: Marked, marks: int, before: Kept | None) -> Kept:
         """An array's pieces. Those that have none of so many marks lie where they lay before."""
-        gone = self.gone.popleft() if self.gone else _NO_STRIPS
+        gone = self._given_back() if self.gone else _NO_STRIPS
         while self.gone:
-            prepared(_forget)(self.written, self.gone.popleft())
+            prepared(_forget)(self.written, self._given_back())
         then, known = (_NO_STRIPS, 0) if before is None else (before.strips, before.pieces)
         pieces = one.pieces
         strips = np.empty(_strips(pieces), np.int32)
@@ -234,7 +236,17 @@ class Shelf:
         if strips.size > self.stock.counts["free_strips"].item():
             self.stock = _with_more(self.stock, 0, max(len(self.stock.strip), strips.size))
         prepared(_keep)(self.written, one.content[:pieces], one.written, then, known, gone, strips)
-        return Kept(self, strips, pieces, one.dtype, one.array.shape, one.rows)
+        kept = Kept(self, strips, pieces, one.dtype, one.array.shape, one.rows)
+        loan = _Loan(kept, self.gone.append)
+        loan.strips = strips
+        self._loans[id(loan)] = loan
+        return kept
+
+    def _given_back(self) -> NDArray[np.int32]:
+        """The strips of a snapshot that is gone."""
+        loan = self.gone.popleft()
+        del self._loans[id(loan)]
+        return loan.strips
 
 
 class Kept:
@@ -250,9 +262,6 @@ class Kept:
         self.shape = shape      # of the whole array
         self.rows = rows        # so many of its first rows were in use
 
-    def __del__(self) -> None:
-        self.shelf.gone.append(self.strips)
-
     @property
     def nbytes(self) -> int:
         """How much memory its pieces take, and the list of where they are."""
@@ -267,6 +276,16 @@ class Kept:
         """The rows that were in use."""
         whole = self.shelf.stock.content[self.places()].view(dtype_of(self.dtype))
         return whole.reshape(-1, *self.shape[1:])[: self.rows]
+
+
+class _Loan(weakref.ref[Kept]):
+    """What an array of a snapshot has of a shelf. When that is gone, Python calls a method of a deque, and no code of
+    ours: an interrupt there, as in a `__del__`, would be lost, and the strips with it.
+    """
+
+    __slots__ = ("strips",)
+
+    strips: NDArray[np.int32]
 
 
 class _Known(NamedTuple):

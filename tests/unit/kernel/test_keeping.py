@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.interrupts import Interrupt
 from wend.kernel.keeping import Keeper, Kept, clear_marks
 from wend.kernel.storing import Marked
 
@@ -64,3 +65,16 @@ def test_whatever_comes_and_goes_each_snapshot_is_as_it_was(parts: int) -> None:
     assert len(set(stock.free[:free].tolist())) == free
     assert free + len(pieces) == len(stock.content)
     assert free_strips + len(strips) == len(stock.strip)
+
+
+@pytest.mark.small
+def test_no_interrupt_is_lost_where_a_snapshot_goes() -> None:
+    """Python ignores what is raised while an object is taken down, a Ctrl-C as well: no line of Wend may run there."""
+    one, keeper = Marked(np.zeros((4, 2), np.int32), np.ones(4, np.bool_), 1, 4), Keeper()
+    held = keeper.keep([one])
+    one.written[0] = True
+    keeper.keep([one])
+    shelf = held[0].shelf
+    assert not shelf.gone
+    assert not Interrupt(1).during(held.clear)
+    assert len(shelf.gone) == 1
