@@ -1,7 +1,7 @@
 """Which folders hold compiled kernels: the user's, and in a frozen program one that it came with.
 
-Numba does not notice an edited callee in another file, so the name of the user's folder holds a hash of all sources of
-the rooms that have kernels; it also holds whether bounds are checked, because Numba would silently reuse code compiled
+Numba does not notice an edited callee in another file, so the name of the user's folder holds a hash of all sources
+that kernels may depend on; it also holds whether bounds are checked, because Numba would silently reuse code compiled
 without the checks.
 """
 
@@ -22,7 +22,8 @@ _config: Any = numba.config     # its settings are not in Numba's type stubs
 
 ANY_PROCESSOR = "generic"       # the name under which Numba compiles for every processor of a kind: NUMBA_CPU_NAME
 
-ROOMS = ("kernel", "maps", "search", "problems", "planners", "groups", "world")     # no other room has kernels
+# Kernels stand in these rooms and in files beside them, and depend on nothing else.
+COVERED = ("kernel", "maps", "search", "problems", "planners", "groups", "world")
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _STALE_AFTER_DAYS = 14
@@ -32,7 +33,7 @@ def _choose_folder() -> Path:
     """The folder for the compiled kernels of exactly these sources."""
     sources = hashlib.blake2b(digest_size=8)
     names = [entry.name for entry in os.scandir(_PACKAGE) if entry.name.endswith(".py")]
-    for name in sorted(names + [name for room in ROOMS for name in _sources(f"{room}/")]):
+    for name in sorted(names + [name for room in COVERED for name in _sources(f"{room}/")]):
         sources.update(name.encode())
         with open(f"{_PACKAGE}/{name}", "rb", buffering=0) as file:
             sources.update(file.read())

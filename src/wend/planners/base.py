@@ -146,8 +146,8 @@ class Budget:
         self.size: int | None = None    # expansions in all, about; None: without limit
         self._expansions = _UNLIMITED
         self._deadline = None
-        self._seconds = self._kept = 0.0    # in all, and kept back,
-        self._kept_expansions = 0           # ... as these are
+        self._seconds = self._kept_seconds = 0.0    # in all, and kept back,
+        self._kept_expansions = 0                   # ... as these are
         if expansions is not None:
             self._expansions = min(arguments.whole(expansions, "budget"), _UNLIMITED)
             if self._expansions < 1:
@@ -174,7 +174,7 @@ class Budget:
 
     def keep_back(self, seconds: float) -> None:
         """Keep so much of the time back from all slices, half of it at most; 0 gives it free again."""
-        self._kept = min(seconds, self._seconds / 2)
+        self._kept_seconds = min(seconds, self._seconds / 2)
 
     def keep_expansions(self, share: float) -> None:
         """Keep a share of the expansions that are left back from all slices; 0 gives them free again."""
@@ -185,7 +185,7 @@ class Budget:
         left = self._expansions - self.spent - self._kept_expansions
         if self._deadline is None or left <= 0:
             return max(left, 0)
-        return min(left, _SLICE_EXPANSIONS) if time.perf_counter() < self._deadline - self._kept else 0
+        return min(left, _SLICE_EXPANSIONS) if time.perf_counter() < self._deadline - self._kept_seconds else 0
 
     def spend(self, expansions: int) -> None:
         """Report how many nodes were expanded."""

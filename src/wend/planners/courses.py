@@ -128,8 +128,7 @@ def learn_phase(tables, agents, courses, learned):
     Mutates: learned.
     """
     for agent in range(agents.cell.size):
-        is_there = agents.cell[agent] != NO_CELL        # one that has left may have been rough then
-        if not is_there or not courses.is_rough[agent] or courses.done[agent] < courses.length[agent]:
+        if not courses.is_rough[agent] or courses.done[agent] < courses.length[agent]:
             continue
         if not can_learn(learned, 1):
             return OUT_OF_SPACE

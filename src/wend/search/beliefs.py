@@ -23,7 +23,7 @@ from wend.search.real_time import forget, forget_all, forget_around, heuristic, 
 _NO_LIST = make_open_list(1)
 _FAR = 2**62
 _LEARNED = 8            # pages that an agent comes to know on a large map, or more
-_MOST_ROWS = 1 << 23    # items of rows that are made ready: 32 MB
+_MOST_ITEMS = 1 << 23   # of the directories of pages that are made ready: 32 MB
 
 
 @jit
@@ -62,7 +62,7 @@ class Beliefs:
         """Have the memory made that agents who all search will write to at first, which is not their tick's then."""
         agents, page_of = self.learned.page_of.shape[0], self.learned.page_of
         make_ready(self.learned.values.pool, min(agents * _LEARNED, MOST_READY) * PAGE)
-        make_in_huge_pages(page_of.reshape(-1), min(page_of.size, _MOST_ROWS))
+        make_in_huge_pages(page_of.reshape(-1), min(page_of.size, _MOST_ITEMS))
 
     def make_space(self) -> None:
         """Make the space that `learn` needs."""

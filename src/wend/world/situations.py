@@ -13,11 +13,11 @@ AS_LONG_AS = 4      # a run circles when no situation has been new for so many t
 
 
 class Situations:
-    """Those of one run."""
+    """Those of one run. No process sees another one's, so that Python's own hashes do, which are the quickest."""
 
     def __init__(self) -> None:
         self._arrived_at = -1               # the tick in which an agent last arrived
-        self._seen: set[tuple[str, int, int]] = set()       # the situations since then: planner, two hashes of Python,
+        self._seen: set[tuple[str, int, int]] = set()       # the situations since then: planner, and two hashes,
         self._movers: set[str] = set()      # ... and the planners that were at work
         self._goals = b"", 0                # where all agents headed for in the last situation, and the hash of that
         self._repeats = 0                   # ticks in a row that led to no new one, although there was budget to spare

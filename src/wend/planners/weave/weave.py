@@ -87,7 +87,8 @@ class Weave(Pibt):
             self._rough.do_without()
             self._find_distances(order, budget)
         self._find_guide_paths(order, budget)
-        if budget.size is not None:
+        if budget.is_limited:
+            assert budget.size is not None
             budget.keep_expansions(_FOR_DECIDING if budget.size > _LARGE else 0)
             self._find_distances(order, budget)
             budget.keep_expansions(0)
@@ -136,6 +137,7 @@ class Weave(Pibt):
 
     def agent_removed(self, agent: int) -> None:
         self._drop_path(agent)
+        self._rough.courses.is_rough[agent] = False     # only those that decide are told anew, and all rough ones learn
         super().agent_removed(agent)
 
     def agent_retasked(self, agent: int) -> None:

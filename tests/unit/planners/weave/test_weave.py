@@ -95,6 +95,20 @@ def test_with_a_budget_agents_move_at_once_and_come_home() -> None:
     assert int(world.trace().expansions.max()) <= 20
 
 
+@small
+def test_an_agent_that_leaves_while_it_is_rough_learns_no_more() -> None:
+    """It would learn of cell -1, which bounds checks find."""
+    world = World(CORRIDOR, "weave")
+    for x in range(8):
+        world.add((x, 0), goal=(x, 3))
+    world.tick(budget=2)
+    rough = world.planner._rough.courses.is_rough  # type: ignore[attr-defined]
+    assert rough[3]
+    world.remove(3)
+    world.tick(budget=2)
+    assert not rough[3]
+
+
 def test_an_agent_that_knows_its_distance_looks_beside_its_path_while_another_still_searches() -> None:
     """The other one's search could use up every tick's budget."""
     grid = open_map(width=400, height=400).with_rules(connectivity=4)
