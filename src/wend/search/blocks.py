@@ -43,6 +43,7 @@ NO_GROUP = -1
 NO_ROW = -1
 UNIT_SHIFT = 24         # from the units of grid.CARDINAL_COST to those of the tables
 CELL = 256              # the length of a cell, in those
+_QUEUE_SHIFT = 20       # ... and to those of open lists, in which a bucket is then a quarter of a cell: few are empty
 
 _FAR = 2**29            # more than any path on any map
 _UNREACHED = 0          # in DistanceRows.far: nothing is known
@@ -240,11 +241,11 @@ def reach(tables, blocks, rows, open_list, row, group, max_expansions):
     for k in range(names):
         if _is_open(far, k):
             bound = min(bound, distance_of(far, k) + _between(minor, middle, k, group))
-    clear(open_list, np.int64(bound) << UNIT_SHIFT)
+    clear(open_list, np.int64(bound) << _QUEUE_SHIFT)
     for k in range(names):
         if _is_open(far, k):
             f = distance_of(far, k) + _between(minor, middle, k, group)
-            push(open_list, np.int64(f) << UNIT_SHIFT, 0, np.int64(k))
+            push(open_list, np.int64(f) << _QUEUE_SHIFT, 0, np.int64(k))
     expanded = 0
     bound = _FAR                                        # on a path to `group` over any group that was not expanded
     while not is_empty(open_list, far, _UNREACHED):
@@ -265,7 +266,7 @@ def reach(tables, blocks, rows, open_list, row, group, max_expansions):
             if far[beside] <= 0 or (_is_open(far, beside) and there < distance_of(far, beside)):
                 far[beside] = (there << 1) + 1
                 f = there + _between(minor, middle, beside, group)
-                push(open_list, np.int64(f) << UNIT_SHIFT, 0, np.int64(beside))
+                push(open_list, np.int64(f) << _QUEUE_SHIFT, 0, np.int64(beside))
     clear(open_list, np.int64(0))
     for k in range(names):
         if far[k] <= 0 and blocks.degree[k] != _UNUSED:
