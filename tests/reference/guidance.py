@@ -9,7 +9,7 @@ from tests.reference.grid import legal_steps
 from wend.maps.grid import Grid
 from wend.maps.terrain import CARDINAL_COST, DIAGONAL_COST
 
-TURN, MOST, CROWD = 4, 64, 7
+TURN, MOST, CROWD = 4, 48, 7
 MEETING, PARKED = CARDINAL_COST, CARDINAL_COST
 
 

@@ -37,7 +37,7 @@ from wend.search.real_time import (
 )
 from wend.search.rough_paths import BLOCK, EXPANSIONS, look, make_ahead
 
-_MOST = 8_000       # expansions of lookaheads in a tick, about 2 ms: with 2,000, the distances over blocks to 1,000
+_MOST = 6_000       # expansions of lookaheads in a tick, about 1 ms: with 2,000, the distances over blocks to 1,000
                     # ... goals took up to 200 ticks on large maps, in which agents ran into dead ends
 _MOVES = 32         # ticks after which a path expires,
 _SPREAD = 16        # ... up to so many ticks earlier for some agents, so that they do not search all at once
@@ -158,31 +158,37 @@ class RoughCourses:
         self.courses = grown(self.courses, agents=agents)
         self._beliefs.reserve(agents)
 
-    def aim(self, agent: int, goal: int, tick: int) -> None:
-        """Say where an agent wants to go. If that is near its last goal it keeps what it knows, to chase what moves."""
+    def aim(self, agent: int, goal: int, tick: int) -> bool:
+        """Say where an agent wants to go. If that is near its last goal it keeps what it knows, to chase what moves.
+
+        Returns whether it is elsewhere.
+        """
         courses, moves = self.courses, self._beliefs.moves_of_goal(agent, goal)
         courses.is_exact[agent] = False
         if moves <= BLOCK:                      # its distances and its path are about right
             courses.until[agent] = min(courses.until[agent], tick + BLOCK)
-            return
+            return False
         self._beliefs.forget(agent)
         self._beliefs.aim(agent, goal)
         courses.until[agent] = 0
         if moves > 4 * BLOCK:                   # otherwise it follows its path until there is another one
             courses.done[agent] = courses.length[agent] = 0
             courses.wish[agent] = NO_CELL
+        return True
 
-    def aim_all(self, agents: NDArray[np.int32], goals: NDArray[np.int32], tick: int) -> None:
-        """The same for many agents, for which there is space."""
+    def aim_all(self, agents: NDArray[np.int32], goals: NDArray[np.int32], tick: int) -> NDArray[np.int32]:
+        """The same for many agents, for which there is space. Returns those that are sent elsewhere."""
         courses, moves = self.courses, self._beliefs.moves_of_goals(agents, goals)
         courses.is_exact[agents] = False
-        near, is_far = agents[moves <= BLOCK], moves > BLOCK
+        is_far = moves > BLOCK
+        near, far = agents[~is_far], agents[is_far]
         courses.until[near] = np.minimum(courses.until[near], tick + BLOCK)
-        self._beliefs.aim_anew(agents[is_far], goals[is_far])
-        courses.until[agents[is_far]] = 0
+        self._beliefs.aim_anew(far, goals[is_far])
+        courses.until[far] = 0
         very_far = agents[moves > 4 * BLOCK]
         courses.done[very_far] = courses.length[very_far] = 0
         courses.wish[very_far] = NO_CELL
+        return far
 
     def drop(self, agent: int) -> None:
         """An agent wants nowhere any more."""

@@ -83,7 +83,8 @@ def load_kernels(planner: Planner, group_mode: str | None = None, *, with_budget
     agents move for which a tick's budget does not suffice.
     """
     world = World(Grid(np.ones((6, 6))), replace(planner))
-    units = [world.add((0, 0), goal=(5, 5)), world.add((5, 5), goal=(0, 0))]
+    places = [(x, y) for y in (0, 5) for x in range(4)]             # enough for a crowd
+    units = [world.add((x, y), goal=(5 - x, 5 - y)) for x, y in places]
     if group_mode is not None:
         world.order_group(units, (3, 3), group_mode)
     if with_budget:

@@ -40,7 +40,7 @@ from wend.search.preferences import is_fixed
 from wend.search.reverse_resumable import distance, known_distance
 
 _TURN = 4                           # ticks after which a guide path is searched anew
-_MOST = 64                          # expansions of a search
+_MOST = 48                          # expansions of a search
 _MEETING = CARDINAL_COST
 _PARKED = CARDINAL_COST
 

@@ -10,13 +10,15 @@ It takes three ideas together.
     Multi-Agent Pathfinding (AAAI 2026)                                 reservation: guidance.py
 
 Nobody is boxed in by the plans of others, and units that are at home are in the way, but are no walls. The agent that
-has been away from home longest has its way first, so that none waits for ever behind younger ones.
+has been away from home longest has its way first, so that none waits for ever behind younger ones. Of a crowd that is
+sent somewhere together, it is the one whose goal lies deepest: depths.py.
 
 With a budget, distances to far goals may take many ticks. Until they are known an agent is rough, and takes part in the
 same decisions with what it believes (planners/courses.py).
 
 Work per tick: O(agents) to decide, a bounded search for the guide path of about a quarter of the agents, and backward
-searches go on where they stopped.
+searches go on where they stopped. Guide paths have so many expansions for each agent in a tick without a budget, too:
+in a packed crowd nearly all agents would search in every tick, as they are pushed off their paths, for little gain.
 
 Of a budget, most goes into lookaheads of rough agents (planners/courses.py says how much), guide paths come next, and
 what is left goes into distances, the agent that is longest away first. Of a large budget a fifth of that is kept for
@@ -43,12 +45,15 @@ from wend.planners.courses import RoughCourses
 from wend.planners.overlays import TRAFFIC, draw_traffic
 from wend.planners.pibt.pibt import Pibt
 from wend.planners.waiting import is_away
+from wend.planners.weave.depths import Depths
 from wend.planners.weave.guidance import Guidance, drop_path, drop_paths, follow_paths, guided_cells, make_trial
 from wend.planners.weave.steps import WeaveScene, decide_all, find_distances, guide_phase
 from wend.search.reverse_resumable import carry_on
 
 _FOR_DECIDING = 0.2     # of what lookaheads and guide paths leave of a large budget,
 _LARGE = 4_000          # ... which has more expansions than these: with fewer, distances take too long as it is
+_PER_AGENT = 16         # expansions for guide paths in a tick without a budget,
+_AT_LEAST = 4_000       # ... and no fewer than these for all of them
 
 LETS_OTHERS_PASS = "lets others pass: to go on now it would meet them"
 
@@ -73,10 +78,13 @@ class Weave(Pibt):
         slots = 1 << (self.window - 1).bit_length()
         self._guidance = allocate(Guidance, agents=0, steps=self.window, cells=cells, slots=slots)
         self._rough = RoughCourses(state.grid, self._distances.beliefs)
+        self._depths = Depths(self._distances.beliefs)
 
     def plan(self, proposal: Proposal, budget: Budget) -> None:
         self._waits_for = proposal.waits_for
-        state, order = self.state, self._order()
+        state = self.state
+        self._depths.find(state, budget, self._priorities.first)
+        order = self._order()
         self._keep_time(order, budget)
         carry_on(self._distances.known.reverse)
         follow_paths(state.grid.tables, self._guidance, state.agents, state.tick)
@@ -95,10 +103,10 @@ class Weave(Pibt):
         self._decide(decide_all, order, proposal, budget)
 
     def _find_guide_paths(self, order: NDArray[np.int32], budget: Budget) -> None:
-        before, answer = -1, OUT_OF_SPACE
+        enough, before, answer = max(_PER_AGENT * order.size, _AT_LEAST), -1, OUT_OF_SPACE
         while answer == OUT_OF_SPACE or (answer == OUT_OF_BUDGET and budget.is_timed and budget.spent > before):
-            before = budget.spent
-            answer = self._run(budget, guide_phase, self._scene(0), order, budget.slice(), self.state.tick)
+            before, expansions = budget.spent, budget.slice() if budget.is_limited else enough
+            answer = self._run(budget, guide_phase, self._scene(0), order, expansions, self.state.tick)
 
     def _find_distances(self, order: NDArray[np.int32], budget: Budget) -> None:
         self._ask_for_all(budget, find_distances, order)
@@ -133,21 +141,24 @@ class Weave(Pibt):
         if space > self._guidance.at.size:
             self._guidance = grown(self._guidance, agents=space)
             self._rough.reserve(space)
+            self._depths.reserve(space)
             self._distances.share()
 
     def agent_removed(self, agent: int) -> None:
         self._drop_path(agent)
+        self._depths.drop(agent)
         self._rough.courses.is_rough[agent] = False     # only those that decide are told anew, and all rough ones learn
         super().agent_removed(agent)
 
     def agent_retasked(self, agent: int) -> None:
         self._drop_path(agent)
-        self._rough.aim(agent, int(self.state.agents.goal[agent]), self.state.tick)
+        if self._rough.aim(agent, int(self.state.agents.goal[agent]), self.state.tick):
+            self._depths.sent(agent)
         super().agent_retasked(agent)
 
     def agents_retasked(self, agents: NDArray[np.int32]) -> None:
         drop_paths(self.state.grid.tables, self._guidance, agents, self.state.tick - 1)
-        self._rough.aim_all(agents, self.state.agents.goal[agents], self.state.tick)
+        self._depths.sent(self._rough.aim_all(agents, self.state.agents.goal[agents], self.state.tick))
         super().agents_retasked(agents)
 
     def _drop_path(self, agent: int) -> None:
@@ -157,3 +168,4 @@ class Weave(Pibt):
     def cells_changed(self, cells: NDArray[np.int32]) -> None:
         super().cells_changed(cells)
         self._rough.begin_anew()
+        self._depths.cells_changed()

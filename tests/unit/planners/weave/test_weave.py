@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.reference.depths import depths
 from tests.reference.guidance import ReferenceGuidance
 from tests.reference.preferences import next_places
 from tests.unit.planners.mixed_crowd import STEP, MixedCrowd
@@ -25,6 +26,9 @@ def test_agrees_with_the_reference_tick_by_tick(rules: dict[str, int], window: i
         cells = grid.largest_component()
         crowd = MixedCrowd(grid, create("weave", window=window), seed, int(rng.integers(6, cells.size // 2)), rng)
         guidance, agents = ReferenceGuidance(grid, window), range(crowd.count)
+        sent = {a: crowd.at[a] for a in agents if a not in crowd.firm and crowd.at[a] != crowd.to[a]}
+        for agent, depth in depths(grid, sent, dict(enumerate(crowd.to))).items():
+            crowd.first[agent] = depth
         for tick in range(20):
             if tick % 6 == 5:
                 agent = int(rng.integers(crowd.count))
