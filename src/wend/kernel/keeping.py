@@ -179,7 +179,7 @@ def _bring_back(stock, content, written, now, known, then, pieces):
 def _count_marks(memory, listing, counts):
     """Count how many marks are set, from a place in memory on and so many of them. Mutates: counts."""
     for k in range(len(listing)):
-        count = 0
+        count = np.int64(0)                             # as plain Python, a mark and a small number make a uint8
         for mark in memory[listing[k, 0] : listing[k, 0] + listing[k, 1]]:
             count += mark
         counts[k] = count
