@@ -13,7 +13,7 @@ SIDE, TROOP = 8, 8
 
 
 def troops(blocks: ReferenceBlocks, places: Mapping[int, Point]) -> Iterator[list[int]]:
-    """Agents that stand in groups of cells beside each other, if there are enough of them."""
+    """Agents that stand in groups of cells beside each other, if there are enough of them in each in the mean."""
     left = {agent: blocks.group[place] for agent, place in places.items()}
     while left:
         groups = [left[min(left)]]
@@ -22,7 +22,7 @@ def troops(blocks: ReferenceBlocks, places: Mapping[int, Point]) -> Iterator[lis
         members = [agent for agent in sorted(left) if left[agent] in groups]
         for agent in members:
             del left[agent]
-        if len(members) >= TROOP:
+        if len(members) >= TROOP * len(groups):
             yield members
 
 

@@ -10,11 +10,12 @@ all others while these had better leave; and how far it is as the crow flies say
 mouth is at. So a *troop* has one *origin*, the cell of the agent nearest to the mean of theirs, and a goal's
 *depth* is how far it is from there: over blocks (search/blocks.py), with the walls.
 
-A troop are agents that get their orders in the same tick and stand in groups of cells that are beside each other. A
-crowd that closes in on one place from two sides is two troops: with an origin between them, in the middle of that
-place, they would fill it from its rims. Fewer than `_TROOP` agents are no troop, nor are those whose goals have just
-moved a little. They go by how far they have to go, as on an empty map, and so do others until the depths of their goals
-are known: with a budget that may take some ticks, and half of each of them.
+A troop are agents that get their orders in the same tick and stand in groups of cells that are beside each other,
+`_TROOP` of them or more in each in the mean. A crowd that closes in on one place from two sides is two troops: with an
+origin between them, in the middle of that place, they would fill it from its rims. Agents that are scattered are no
+troop, as nothing would be gained, nor are those whose goals have just moved a little. They go by how far they have to
+go, as on an empty map, and so do others until the depths of their goals are known: with a budget that may take some
+ticks, and half of each of them.
 
 Work: for each troop one search over blocks, which expands a group of cells once.
 """
@@ -34,7 +35,7 @@ from wend.planners.units import are_units
 from wend.search.beliefs import Beliefs
 from wend.search.blocks import DistanceRows, cost_over_blocks, is_known, reach
 
-_TROOP = 8                          # agents
+_TROOP = 8                          # agents in a group of cells, which has 64 at the most
 _NO_TROOP, _NO_LABEL, _HAS_AGENTS = 0, 0, -1
 
 
@@ -50,6 +51,7 @@ class TroopLabels(NamedTuple):
 
     label: Annotated[np.ndarray, int32("names", is_scratch=True)]
     queue: Annotated[np.ndarray, int32("names", is_scratch=True)]
+    groups: Annotated[np.ndarray, int32("names", is_scratch=True)]     # in which a troop stands
 
 
 @jit
@@ -72,6 +74,7 @@ def find_troops(blocks, labels, cells, sent, troops):
                     if label[beside] == _HAS_AGENTS:
                         label[beside], queue[tail] = count, beside
                         tail += 1
+            labels.groups[count - 1] = tail
         troops.troop[agent] = label[first]
     for agent in sent:
         label[group[cells[agent]]] = _NO_LABEL
@@ -87,7 +90,7 @@ def _number_anew(labels, sent, count, troops):
         size[troops.troop[agent] - 1] += 1
     left = 0
     for k in range(count):
-        if size[k] >= _TROOP:
+        if size[k] >= _TROOP * labels.groups[k]:
             left += 1
             number[k] = left
     for agent in sent:
